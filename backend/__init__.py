@@ -1,0 +1,1 @@
+"""What Loupe knows and keeps: no Gradio, no Ray, no torch."""

@@ -1,0 +1,263 @@
+"""The nouns of Loupe, as frozen dataclasses; rows of the database never leave backend.
+
+Boxes are corners in float pixels of the original image, everywhere, and name their class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Task(StrEnum):
+    """What a project's labels are: rectangles, or one class an image."""
+
+    DETECT = "detect"
+    CLASSIFY = "classify"
+
+
+class Split(StrEnum):
+    """What an image is used for; an image without one is assigned when a snapshot is frozen."""
+
+    TRAIN = "train"
+    VAL = "val"
+    TEST = "test"
+
+
+class State(StrEnum):
+    """How far a person has got with an image."""
+
+    NEW = "new"
+    STARTED = "started"
+    DONE = "done"
+    SKIPPED = "skipped"
+
+
+class Origin(StrEnum):
+    """Where a box came from."""
+
+    HUMAN = "human"
+    MODEL = "model"
+    IMPORT = "import"
+    GOLDEN = "golden"
+
+
+class Role(StrEnum):
+    """What a person may do: look; label and review; everything."""
+
+    VIEWER = "viewer"
+    LABELER = "labeler"
+    ADMIN = "admin"
+
+
+class JobState(StrEnum):
+    """The states of a job; the last three are final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class ModelState(StrEnum):
+    """The states of a model; one ready model of a project is its champion."""
+
+    TRAINING = "training"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class Verdict(StrEnum):
+    """What a person said of a detection, or of a defect that no detection shows."""
+
+    ACCEPT = "accept"
+    FALSE_CALL = "false_call"
+    MISSED = "missed"
+    CORRECT = "correct"
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionRef:
+    """Names one detection: the idx-th of an image in a run."""
+
+    run_id: int
+    image_id: int
+    idx: int
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A labelled rectangle. `id` stays the same through every later edit of the box."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    label: str
+    origin: Origin = Origin.HUMAN
+    id: str = ""
+    detection: DetectionRef | None = None
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """A box that a run found; idx counts the detections of one image, best first."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    label: str
+    score: float
+    idx: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A kind of thing to find; severity counts in the board's verdict."""
+
+    id: int
+    index: int
+    name: str
+    color: str
+    hotkey: str
+    severity: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A collection of images with one set of classes."""
+
+    id: int
+    name: str
+    task: Task
+    classes: tuple[Class, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture of a project; its bytes are the file named by `sha256`."""
+
+    id: int
+    project_id: int
+    name: str
+    sha256: str
+    width: int
+    height: int
+    state: State
+    version: int
+    split: Split | None = None
+    group: str = ""
+    golden_id: int | None = None
+    is_golden: bool = False
+    label: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """All that a person said of an image at one save."""
+
+    image_id: int
+    version: int
+    author: str
+    at: datetime
+    action: str
+    state: State
+    boxes: tuple[Box, ...]
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotImage:
+    """An image as it stood when a snapshot was frozen."""
+
+    id: int
+    name: str
+    sha256: str
+    width: int
+    height: int
+    split: Split
+    version: int
+    boxes: tuple[Box, ...] = ()
+    label: str = ""
+    group: str = ""
+    golden_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Images and revisions frozen for one training; `images` come by reading.snapshot_images."""
+
+    id: int
+    project_id: int
+    seed: int
+    classes: tuple[str, ...]
+    at: datetime
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One trained version in a project's registry."""
+
+    id: int
+    project_id: int
+    name: str
+    family: str
+    state: ModelState
+    classes: tuple[str, ...]
+    champion: bool
+    at: datetime
+    weights: str = ""
+    snapshot_id: int | None = None
+    parent_id: int | None = None
+    job_id: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A request that a worker carries out; `attempt` fences off a worker that lost it."""
+
+    id: int
+    kind: str
+    project_id: int | None
+    request: Mapping[str, Any]
+    state: JobState
+    attempt: int
+    author: str
+    at: datetime
+    progress: float = 0.0
+    message: str = ""
+    error: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict)
+    started: datetime | None = None
+    finished: datetime | None = None
+    worker: str = ""
+    cancelling: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """One line of a job's log, or one point of its curves (`data`)."""
+
+    seq: int
+    at: datetime
+    level: str
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who is asking."""
+
+    name: str
+    role: Role

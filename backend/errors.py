@@ -1,0 +1,64 @@
+"""What can go wrong, as a tree. Each message is a full sentence for the person who can act on it.
+
+LoupeError
+├── NotFound            it does not exist (or not any more)
+├── Refused             the request makes no sense as it stands; the message says what would
+│   ├── Invalid         a value, file or line is unusable
+│   └── Busy            the same thing is already waiting or running
+├── Conflict            somebody else changed it first; carries both sides
+├── Denied              this person may not do that
+├── Cancelled           a person cancelled the job
+├── LeaseLost           another worker has taken the job over
+└── Unavailable         a part of the machine is missing or down: library, database, weights, cluster
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from backend.domain import Revision
+
+
+class LoupeError(Exception):
+    """Something a person can understand and act on; its text is shown as it is."""
+
+
+class NotFound(LoupeError):
+    """It does not exist, or not any more."""
+
+
+class Refused(LoupeError):
+    """The request makes no sense as it stands."""
+
+
+class Invalid(Refused):
+    """A value, a file or a line is unusable."""
+
+
+class Busy(Refused):
+    """The same thing is already waiting or running."""
+
+
+class Conflict(LoupeError):
+    """Somebody else saved first; `theirs` is what stands now."""
+
+    def __init__(self, message: str, theirs: Revision) -> None:
+        super().__init__(message)
+        self.theirs = theirs
+
+
+class Denied(LoupeError):
+    """This person may not do that."""
+
+
+class Cancelled(LoupeError):
+    """The job was cancelled."""
+
+
+class LeaseLost(LoupeError):
+    """Another worker has taken this job over; what this one still holds must not be written."""
+
+
+class Unavailable(LoupeError):
+    """A part of the machine is missing or down."""

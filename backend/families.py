@@ -1,0 +1,70 @@
+"""The model families, one row each; the implementation is named by a string, never imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.domain import Task
+from backend.errors import Invalid
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A kind of model: what a person may choose, and the module that does it."""
+
+    name: str
+    title: str
+    task: Task
+    module: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    variants: tuple[str, ...] = ()
+    needs_golden: bool = False
+    needs_labels: bool = True
+
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family(
+            "golden",
+            "Golden board: rules at first, a forest after a few labels",
+            Task.DETECT,
+            "workers.models.golden",
+            needs_golden=True,
+            needs_labels=False,
+        ),
+        Family(
+            "yolo",
+            "YOLO11: quick and accurate",
+            Task.DETECT,
+            "workers.models.yolo",
+            {"epochs": 20, "image_size": 640, "batch": 16, "variant": "n"},
+            ("n", "s", "m", "l", "x"),
+        ),
+        Family(
+            "faster_rcnn",
+            "Faster R-CNN: slower, a second opinion",
+            Task.DETECT,
+            "workers.models.faster_rcnn",
+            {"epochs": 12, "image_size": 640, "batch": 4, "variant": "mobilenet"},
+            ("mobilenet", "resnet50", "resnet50_v2"),
+        ),
+        Family(
+            "classifier",
+            "Classifier: one class an image",
+            Task.CLASSIFY,
+            "workers.models.classifier",
+            {"epochs": 10, "image_size": 224, "batch": 32, "variant": "resnet18"},
+            ("resnet18", "resnet50", "mobilenet"),
+        ),
+    )
+}
+
+
+def find(name: str) -> Family:
+    """The family of that name."""
+    if name not in FAMILIES:
+        raise Invalid(f"There is no model family {name!r}; there are {', '.join(FAMILIES)}.")
+    return FAMILIES[name]

@@ -1,0 +1,1 @@
+"""Label formats, each a reader and a writer; FORMATS in registry.py has one row each."""

@@ -1,0 +1,1 @@
+"""The queue of jobs: the database is the truth, workers only execute."""

@@ -1,0 +1,78 @@
+"""All that the environment may set, read once at the start of a process."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from backend.errors import Invalid
+
+
+class Settings(BaseSettings):
+    """Every setting, with the environment's prefix LOUPE_; the README lists them all."""
+
+    model_config = SettingsConfigDict(env_prefix="LOUPE_", frozen=True, extra="ignore")
+
+    home: Path = Field(
+        Path.home() / ".loupe", description="folder of the database, the files and the caches"
+    )
+    database_url: SecretStr = Field(
+        SecretStr(""), description="operational database; default: SQLite in the home folder"
+    )
+    warehouse_url: SecretStr = Field(
+        SecretStr(""), description="where results go; default: the operational database"
+    )
+    files_url: str = Field(
+        "", description="where images and weights go (fsspec URL); default: files/ in the home"
+    )
+    weights_dir: Path | None = Field(None, description="folder with start weights (*.pt, *.pth)")
+    ray_address: str = Field("", description="an existing Ray cluster; default: a local one")
+    mlflow_uri: str = Field(
+        "default", description="mlflow tracking store; 'default': SQLite in the home; 'off': none"
+    )
+    cache_gb: float = Field(10.0, gt=0, description="bound of the thumbnail and tile cache, GB")
+    max_megapixels: int = Field(200, ge=1, description="largest picture accepted, megapixels")
+    max_upload_gb: float = Field(20.0, gt=0, description="largest upload or unpacked archive, GB")
+    lease_seconds: float = Field(60.0, gt=0, description="how long a silent worker keeps its job")
+    real_data: Path | None = Field(
+        None, description="folder with the public data sets that some tests and benchmarks use"
+    )
+
+    @property
+    def operational_url(self) -> str:
+        """The operational database's URL, with the default filled in."""
+        return self.database_url.get_secret_value() or f"sqlite:///{self.home / 'loupe.db'}"
+
+    @property
+    def results_url(self) -> str:
+        """The warehouse's URL; the operational database by default."""
+        return self.warehouse_url.get_secret_value() or self.operational_url
+
+    @property
+    def files_root(self) -> str:
+        """Where images and weights are kept, as an fsspec URL or a path."""
+        return self.files_url or str(self.home / "files")
+
+    @property
+    def cache(self) -> Path:
+        """Folder of what can be made again: thumbnails, tiles, prepared models."""
+        return self.home / "cache"
+
+
+def read() -> Settings:
+    """Read the environment; a wrong value is named with its variable."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "LOUPE_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise Invalid(f"The setting {name} is wrong: {first['msg']}.") from error
+
+
+@cache
+def current() -> Settings:
+    """The settings of this process."""
+    return read()

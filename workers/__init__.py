@@ -1,0 +1,1 @@
+"""The only part of Loupe that speaks Ray and torch."""

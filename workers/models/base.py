@@ -1,0 +1,121 @@
+"""What a model family is: train, load, predict, export, and nothing more.
+
+Detections of a picture are one float32 array (n, 6): x1, y1, x2, y2, score, class index,
+corners in pixels of the picture, best score first.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend import families
+from backend.domain import Box, Split
+
+Pixels = NDArray[np.uint8]
+Detections = NDArray[np.float32]
+NOTHING: Detections = np.zeros((0, 6), np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What a model looks at: BGR (h, w, 3) or grey (h, w), with its golden where there is one."""
+
+    pixels: Pixels
+    golden: Pixels | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A labelled picture on this machine's disk; `label` is the class of a classified image."""
+
+    path: Path
+    width: int
+    height: int
+    split: Split
+    boxes: tuple[Box, ...] = ()
+    label: str = ""
+    golden: Path | None = None
+    group: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSet:
+    """A snapshot laid out as files on this machine."""
+
+    classes: tuple[str, ...]
+    examples: tuple[Example, ...]
+
+    def of(self, split: Split) -> tuple[Example, ...]:
+        """The examples of one split."""
+        return tuple(example for example in self.examples if example.split == split)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """How to train; what a family does not use, it ignores."""
+
+    epochs: int = 20
+    image_size: int = 640
+    batch: int = 16
+    workers: int = 1
+    seed: int = 0
+    variant: str = ""
+    patience: int = 50
+    learning_rate: float = 0.0
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a training leaves behind: a weights file, and the family's own figures."""
+
+    weights: Path
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Reporter(Protocol):
+    """What a family tells the outside while it trains; each call may raise Cancelled."""
+
+    def progress(self, fraction: float, message: str) -> None:
+        """How far it is, from 0 to 1, with a sentence."""
+
+    def epoch(self, epoch: int, epochs: int, figures: Mapping[str, float]) -> None:
+        """One epoch is done: a point of every curve."""
+
+    def log(self, text: str) -> None:
+        """A line for the job's log."""
+
+
+class Model(Protocol):
+    """A trained model in memory."""
+
+    classes: tuple[str, ...]
+
+    def predict(self, batch: Sequence[Picture]) -> list[Detections]:
+        """The detections of each picture, best first."""
+        ...
+
+    def export(self, runtime: str, folder: Path) -> Path:
+        """Write the model in the form that a runtime of `workers.runtimes` reads."""
+        ...
+
+
+class Implementation(Protocol):
+    """A module of this folder."""
+
+    train: Callable[[TrainingSet, Path | None, Parameters, Reporter, Path], Trained]
+    load: Callable[[Path | None, str], Model]
+
+
+def implementation(family: str) -> Implementation:
+    """The module that implements a family of `backend.families`."""
+    return cast("Implementation", importlib.import_module(families.find(family).module))

@@ -1,0 +1,1 @@
+"""How a trained model is run fast, one module a runtime."""
