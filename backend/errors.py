@@ -9,7 +9,7 @@ LoupeError
 ├── Denied              this person may not do that
 ├── Cancelled           a person cancelled the job
 ├── LeaseLost           another worker has taken the job over
-└── Unavailable         a part of the machine is missing or down: library, database, weights, cluster
+└── Unavailable         a part of the machine is missing or down: library, database, cluster
 """
 
 from __future__ import annotations
