@@ -1,7 +1,9 @@
 """What a model family is: train, load, predict, export, and nothing more.
 
 Detections of a picture are one float32 array (n, 6): x1, y1, x2, y2, score, class index,
-corners in pixels of the picture, best score first.
+corners in pixels of the picture, best score first. A picture that a model cannot judge (its golden
+is missing or shows another product) gets a Refused with the reason in place of detections, so one
+such picture never spoils its batch.
 """
 
 from __future__ import annotations
@@ -17,9 +19,11 @@ from numpy.typing import NDArray
 
 from backend import families
 from backend.domain import Box, Split
+from backend.errors import Refused
 
 Pixels = NDArray[np.uint8]
 Detections = NDArray[np.float32]
+Answer = Detections | Refused
 NOTHING: Detections = np.zeros((0, 6), np.float32)
 
 
@@ -100,8 +104,8 @@ class Model(Protocol):
 
     classes: tuple[str, ...]
 
-    def predict(self, batch: Sequence[Picture]) -> list[Detections]:
-        """The detections of each picture, best first."""
+    def predict(self, batch: Sequence[Picture]) -> Sequence[Answer]:
+        """The detections of each picture, best first, or why there are none to be had."""
         ...
 
     def export(self, runtime: str, folder: Path) -> Path:
