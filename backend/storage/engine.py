@@ -1,0 +1,142 @@
+"""The one place that knows which database: engines, sessions, and how each dialect is handled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, insert, make_url
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from backend.errors import Invalid
+from backend.settings import Settings
+from backend.storage.tables import OperationalBase, WarehouseBase
+
+READ_ONLY = "loupe_read_only"
+Sessions = sessionmaker[Session]
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """The sessions of a process: `write.begin()` takes SQLite's write lock at once."""
+
+    write: Sessions
+    read: Sessions
+    operational: Engine
+    warehouse: Engine
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self.operational.dispose()
+        self.warehouse.dispose()
+
+
+def connect(settings: Settings) -> Database:
+    """Open the databases that the settings name; creates no table."""
+    return open_urls(settings.operational_url, settings.results_url)
+
+
+def open_urls(operational: str, warehouse: str | None = None) -> Database:
+    """Open both databases; one engine serves both when the URLs are equal."""
+    first = make_engine(operational)
+    second = first if warehouse in (None, operational) else make_engine(str(warehouse))
+    return Database(_sessions(first, second), _sessions(first, second, True), first, second)
+
+
+def make_engine(url: str) -> Engine:
+    """An engine with the dialect's recipe applied."""
+    parsed = _parse(url)
+    if parsed.get_backend_name() == "sqlite":
+        return _sqlite(parsed)
+    if parsed.get_backend_name() == "postgresql":
+        return create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+    return create_engine(parsed)
+
+
+def create_tables(database: Database) -> None:
+    """Create what is missing, without migrations: for tests and for a warehouse of its own."""
+    OperationalBase.metadata.create_all(database.operational)
+    create_warehouse_tables(database.warehouse)
+
+
+def create_warehouse_tables(engine: Engine) -> None:
+    """Create the warehouse's tables; Snowflake has no indexes, so they are left out there."""
+    if engine.dialect.name != "snowflake":
+        WarehouseBase.metadata.create_all(engine)
+        return
+    for table in WarehouseBase.metadata.sorted_tables:
+        bare = table.to_metadata(type(table.metadata)())
+        bare.indexes.clear()
+        bare.create(engine, checkfirst=True)
+
+
+def bulk_insert(session: Session, table: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert many rows the quick way; `rows` are by column name."""
+    if rows:
+        core: Table = table.__table__
+        session.connection(bind_arguments={"mapper": table}).execute(insert(core), list(rows))
+
+
+def insert_new(session: Session, table: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert the rows whose key is not there yet; the others stay as they are."""
+    if not rows:
+        return
+    connection = session.connection(bind_arguments={"mapper": table})
+    makers = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+    maker: Any = makers[connection.dialect.name]
+    connection.execute(maker(table.__table__).on_conflict_do_nothing(), list(rows))
+
+
+def _sessions(operational: Engine, warehouse: Engine, read_only: bool = False) -> Sessions:
+    def option(engine: Engine) -> Engine:
+        return engine.execution_options(**{READ_ONLY: True}) if read_only else engine
+
+    first = option(operational)
+    second = first if warehouse is operational else option(warehouse)
+    binds = {OperationalBase: first, WarehouseBase: second}
+    return sessionmaker(binds=binds, expire_on_commit=False)
+
+
+def _parse(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+        parsed.get_dialect()
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise Invalid(
+            "The database URL is not one that Loupe can open; it starts with sqlite:///, "
+            "postgresql:// or snowflake:// (settings LOUPE_DATABASE_URL, LOUPE_WAREHOUSE_URL)."
+        ) from error
+    return parsed
+
+
+def _sqlite(url: URL) -> Engine:
+    if url.database and url.database != ":memory:":
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:  # noqa: ARG001
+    raw: Any = connection
+    # The driver must not open transactions by itself: its deferred BEGIN loses updates.
+    raw.isolation_level = None
+    for pragma in (
+        "busy_timeout=30000",
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        "foreign_keys=ON",
+    ):
+        raw.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    reading = connection.get_execution_options().get(READ_ONLY)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

@@ -1,0 +1,330 @@
+"""The tables: what people do (operational) and what models find (warehouse).
+
+The two bases may live in one database or in two. Warehouse tables have keys made by us, no
+foreign keys, and nothing that a warehouse such as Snowflake lacks.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from backend.domain import JobState, ModelState, State
+from backend.storage.types import Json, Key, Moment, now
+
+TYPES: dict[Any, Any] = {datetime: Moment, dict[str, Any]: Json, list[Any]: Json, str: Text}
+
+
+class OperationalBase(DeclarativeBase):
+    """What people and workers do: rows are few, changed often, and guarded by transactions."""
+
+    type_annotation_map: ClassVar[dict[Any, Any]] = TYPES
+
+
+class WarehouseBase(DeclarativeBase):
+    """What models find: rows are many and written once."""
+
+    type_annotation_map: ClassVar[dict[Any, Any]] = TYPES
+
+
+class ProjectRow(OperationalBase):
+    __tablename__ = "project"
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    name: Mapped[str] = mapped_column(String(200), unique=True)
+    task: Mapped[str] = mapped_column(String(20))
+    created: Mapped[datetime] = mapped_column(default=now)
+    options: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+class ClassRow(OperationalBase):
+    """A kind of thing to find; one that was merged into another stays, for older revisions."""
+
+    __tablename__ = "class"
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("project.id"), index=True)
+    index: Mapped[int]
+    name: Mapped[str] = mapped_column(String(200))
+    color: Mapped[str] = mapped_column(String(9))
+    hotkey: Mapped[str] = mapped_column(String(1), default="")
+    severity: Mapped[int] = mapped_column(default=1)
+    merged_into_id: Mapped[int | None] = mapped_column(ForeignKey("class.id"))
+
+
+class ClassNameRow(OperationalBase):
+    """Every name a class has or had, so that older files and offline edits still find it."""
+
+    __tablename__ = "class_name"
+    project_id: Mapped[int] = mapped_column(ForeignKey("project.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(String(200), primary_key=True)
+    class_id: Mapped[int] = mapped_column(ForeignKey("class.id"), index=True)
+
+
+class ImageRow(OperationalBase):
+    """A picture; `boxes` and `doubt` repeat what other tables say, for sorting."""
+
+    __tablename__ = "image"
+    __table_args__ = (
+        UniqueConstraint("project_id", "name"),
+        Index("image_by_bytes", "project_id", "sha256"),
+        Index("image_by_state", "project_id", "is_golden", "state", "name"),
+        Index("image_by_doubt", "project_id", "is_golden", "doubt"),
+    )
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("project.id"))
+    name: Mapped[str] = mapped_column(String(1000))
+    sha256: Mapped[str] = mapped_column(String(64))
+    width: Mapped[int]
+    height: Mapped[int]
+    added: Mapped[datetime] = mapped_column(default=now)
+    split: Mapped[str | None] = mapped_column(String(10))
+    group: Mapped[str] = mapped_column("group_name", String(300), default="")
+    golden_id: Mapped[int | None] = mapped_column(ForeignKey("image.id"), index=True)
+    is_golden: Mapped[bool] = mapped_column(default=False)
+    state: Mapped[str] = mapped_column(String(10), default=State.NEW)
+    version: Mapped[int] = mapped_column(default=0)
+    label_id: Mapped[int | None] = mapped_column(ForeignKey("class.id"))
+    comment: Mapped[str] = mapped_column(default="")
+    author: Mapped[str] = mapped_column(String(100), default="")
+    boxes: Mapped[int] = mapped_column("box_count", default=0)
+    doubt: Mapped[float | None]
+    deleted: Mapped[datetime | None] = mapped_column(Moment)
+
+
+class BoxRow(OperationalBase):
+    """The boxes of the newest revision of each image."""
+
+    __tablename__ = "box"
+    __table_args__ = (Index("box_by_class", "class_id", "image_id"),)
+    image_id: Mapped[int] = mapped_column(ForeignKey("image.id"), primary_key=True)
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    class_id: Mapped[int] = mapped_column(ForeignKey("class.id"))
+    x1: Mapped[float]
+    y1: Mapped[float]
+    x2: Mapped[float]
+    y2: Mapped[float]
+    origin: Mapped[str] = mapped_column(String(10))
+    author: Mapped[str] = mapped_column(String(100), default="")
+    run_id: Mapped[int | None]
+    run_image_id: Mapped[int | None]
+    run_idx: Mapped[int | None]
+
+
+class RevisionRow(OperationalBase):
+    """All that was said of an image at one save; never changed, never deleted."""
+
+    __tablename__ = "revision"
+    image_id: Mapped[int] = mapped_column(ForeignKey("image.id"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    author: Mapped[str] = mapped_column(String(100))
+    at: Mapped[datetime] = mapped_column(default=now)
+    action: Mapped[str] = mapped_column(String(200), default="")
+    state: Mapped[str] = mapped_column(String(10))
+    label_id: Mapped[int | None]
+    comment: Mapped[str] = mapped_column(default="")
+    boxes: Mapped[list[Any]] = mapped_column(default=list)
+
+
+class SnapshotRow(OperationalBase):
+    __tablename__ = "snapshot"
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("project.id"), index=True)
+    seed: Mapped[int]
+    author: Mapped[str] = mapped_column(String(100), default="")
+    at: Mapped[datetime] = mapped_column(default=now)
+    classes: Mapped[list[Any]]
+    counts: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+class SnapshotImageRow(OperationalBase):
+    __tablename__ = "snapshot_image"
+    snapshot_id: Mapped[int] = mapped_column(ForeignKey("snapshot.id"), primary_key=True)
+    image_id: Mapped[int] = mapped_column(ForeignKey("image.id"), primary_key=True)
+    version: Mapped[int]
+    split: Mapped[str] = mapped_column(String(10))
+    group: Mapped[str] = mapped_column("group_name", String(300), default="")
+    golden_id: Mapped[int | None]
+
+
+class ModelRow(OperationalBase):
+    __tablename__ = "model"
+    __table_args__ = (UniqueConstraint("project_id", "number"),)
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("project.id"))
+    number: Mapped[int]
+    family: Mapped[str] = mapped_column(String(40))
+    state: Mapped[str] = mapped_column(String(10), default=ModelState.TRAINING)
+    champion: Mapped[bool] = mapped_column(default=False)
+    at: Mapped[datetime] = mapped_column(default=now)
+    author: Mapped[str] = mapped_column(String(100), default="")
+    weights: Mapped[str] = mapped_column(String(64), default="")
+    classes: Mapped[list[Any]]
+    parameters: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    metrics: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    facts: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    snapshot_id: Mapped[int | None] = mapped_column(ForeignKey("snapshot.id"))
+    parent_id: Mapped[int | None] = mapped_column(ForeignKey("model.id"))
+    job_id: Mapped[int | None]
+
+
+class JobRow(OperationalBase):
+    """A request; `beats` counts heartbeats, so that a silent worker shows on any clock."""
+
+    __tablename__ = "job"
+    __table_args__ = (Index("job_by_state", "state", "priority", "id"),)
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(40))
+    project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"), index=True)
+    request: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    author: Mapped[str] = mapped_column(String(100), default="")
+    state: Mapped[str] = mapped_column(String(10), default=JobState.QUEUED)
+    priority: Mapped[int] = mapped_column(default=0)
+    at: Mapped[datetime] = mapped_column(default=now)
+    started: Mapped[datetime | None] = mapped_column(Moment)
+    finished: Mapped[datetime | None] = mapped_column(Moment)
+    lock: Mapped[str] = mapped_column(String(200), default="")
+    queueing_lock: Mapped[str] = mapped_column(String(200), default="")
+    idempotency_key: Mapped[str | None] = mapped_column(String(200), unique=True)
+    after_id: Mapped[int | None] = mapped_column(ForeignKey("job.id"))
+    attempt: Mapped[int] = mapped_column(default=0)
+    failures: Mapped[int] = mapped_column(default=0)
+    worker: Mapped[str] = mapped_column(String(200), default="")
+    beats: Mapped[int] = mapped_column(default=0)
+    cancelling: Mapped[bool] = mapped_column(default=False)
+    progress: Mapped[float] = mapped_column(default=0.0)
+    message: Mapped[str] = mapped_column(default="")
+    error: Mapped[str] = mapped_column(default="")
+    result: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+class JobEventRow(OperationalBase):
+    __tablename__ = "job_event"
+    job_id: Mapped[int] = mapped_column(ForeignKey("job.id"), primary_key=True)
+    seq: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(default=now)
+    level: Mapped[str] = mapped_column(String(10), default="info")
+    text: Mapped[str] = mapped_column(default="")
+    data: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+class WorkerRow(OperationalBase):
+    """A worker process that is or was alive, and the cluster as it sees it."""
+
+    __tablename__ = "worker"
+    id: Mapped[str] = mapped_column(String(200), primary_key=True)
+    host: Mapped[str] = mapped_column(String(200))
+    pid: Mapped[int]
+    started: Mapped[datetime] = mapped_column(default=now)
+    seen: Mapped[datetime] = mapped_column(default=now)
+    cluster: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+class DecisionRow(OperationalBase):
+    """What a person said of a detection; an undo is a decision too, and names what it undoes."""
+
+    __tablename__ = "decision"
+    __table_args__ = (Index("decision_by_image", "run_id", "image_id"),)
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    run_id: Mapped[int]
+    image_id: Mapped[int]
+    idx: Mapped[int | None]
+    verdict: Mapped[str] = mapped_column(String(20))
+    author: Mapped[str] = mapped_column(String(100))
+    at: Mapped[datetime] = mapped_column(default=now)
+    seconds: Mapped[float] = mapped_column(default=0.0)
+    box: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    undoes: Mapped[int | None]
+    revision: Mapped[int | None]
+
+
+class PersonRow(OperationalBase):
+    __tablename__ = "person"
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    role: Mapped[str] = mapped_column(String(10))
+    password: Mapped[str] = mapped_column(String(200))
+    created: Mapped[datetime] = mapped_column(default=now)
+
+
+class SettingRow(OperationalBase):
+    """What the house itself must remember between starts, such as the key that signs cookies."""
+
+    __tablename__ = "setting"
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    value: Mapped[str]
+
+
+class RunRow(WarehouseBase):
+    """One model over one set of images; its id is that of the job that made it."""
+
+    __tablename__ = "run"
+    id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    project_id: Mapped[int | None] = mapped_column(index=True)
+    model_id: Mapped[int | None]
+    model: Mapped[str] = mapped_column(String(200))
+    family: Mapped[str] = mapped_column(String(40))
+    weights: Mapped[str] = mapped_column(String(64), default="")
+    runtime: Mapped[str] = mapped_column(String(40), default="")
+    ledger_key: Mapped[str] = mapped_column(String(64), default="", index=True)
+    purpose: Mapped[str] = mapped_column(String(20), default="detect")
+    source: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    parameters: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    author: Mapped[str] = mapped_column(String(100), default="")
+    at: Mapped[datetime] = mapped_column(default=now)
+    finished: Mapped[datetime | None] = mapped_column(Moment)
+    images: Mapped[int] = mapped_column(default=0)
+    seconds: Mapped[float] = mapped_column(default=0.0)
+    facts: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+class RunImageRow(WarehouseBase):
+    """An image that a run has seen, also when nothing was found in it."""
+
+    __tablename__ = "run_image"
+    __table_args__ = (
+        Index("run_image_by_doubt", "run_id", "doubt"),
+        Index("run_image_by_bytes", "sha256", "run_id"),
+        {"sqlite_with_rowid": False},
+    )
+    run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    image_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(String(1000))
+    sha256: Mapped[str] = mapped_column(String(64), default="")
+    width: Mapped[int] = mapped_column(default=0)
+    height: Mapped[int] = mapped_column(default=0)
+    status: Mapped[str] = mapped_column(String(12))
+    error: Mapped[str] = mapped_column(default="")
+    milliseconds: Mapped[float] = mapped_column(default=0.0)
+    worker: Mapped[str] = mapped_column(String(200), default="")
+    detections: Mapped[int] = mapped_column("detection_count", default=0)
+    doubt: Mapped[float] = mapped_column(default=0.0)
+    verdict: Mapped[str] = mapped_column(String(12), default="")
+    facts: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+class DetectionRow(WarehouseBase):
+    __tablename__ = "detection"
+    __table_args__ = (
+        Index("detection_by_class", "run_id", "label", "score"),
+        {"sqlite_with_rowid": False},
+    )
+    run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    image_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    idx: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    label: Mapped[str] = mapped_column(String(200))
+    score: Mapped[float]
+    x1: Mapped[float]
+    y1: Mapped[float]
+    x2: Mapped[float]
+    y2: Mapped[float]
+
+
+class MetricRow(WarehouseBase):
+    """One figure of an evaluation; `label` is empty for a figure over all classes."""
+
+    __tablename__ = "metric"
+    run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(String(60), primary_key=True)
+    label: Mapped[str] = mapped_column(String(200), primary_key=True, default="")
+    value: Mapped[float]
