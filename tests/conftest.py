@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests import real_data
+from backend.storage import engine
+from backend.storage.files import Files
+from tests import databases, real_data
 
 
 def _or_skip(name: str) -> Path:
@@ -50,3 +55,45 @@ def cocoval() -> Path:
 def weights() -> Path:
     """The folder of start weights."""
     return _or_skip("weights")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a PostgreSQL server of our own."""
+    if databases.postgres_binaries() is None:
+        pytest.skip("PostgreSQL's server programs are not installed.")
+    # Outside pytest's own folder, which PostgreSQL's user may not enter.
+    folder = Path(tempfile.mkdtemp(prefix="loupe-postgres-"))
+    try:
+        with databases.postgres_server(folder) as server:
+            yield server
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.Database]:
+    """An empty database with all tables: SQLite, then PostgreSQL."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path / 'loupe.db'}"
+    else:
+        url = databases.new_postgres_database(request.getfixturevalue("postgres"))
+    opened = engine.open_urls(url)
+    engine.create_tables(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path) -> Iterator[engine.Database]:
+    """An empty SQLite database with all tables, where the kind of database does not matter."""
+    opened = engine.open_urls(f"sqlite:///{tmp_path / 'loupe.db'}")
+    engine.create_tables(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    """An empty store of files."""
+    return Files(str(tmp_path / "files"), tmp_path / "cache")

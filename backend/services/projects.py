@@ -155,11 +155,12 @@ def merge_classes(session: Session, source_id: int, target_id: int) -> None:
     session.execute(update(BoxRow).filter_by(class_id=source.id).values(move))
     session.execute(update(ClassNameRow).filter_by(class_id=source.id).values(move))
     session.execute(update(ImageRow).filter_by(label_id=source.id).values(label_id=target.id))
-    session.delete(source)
+    earlier = update(ClassRow).filter_by(merged_into_id=source.id)
+    session.execute(earlier.values(merged_into_id=target.id))
+    source.merged_into_id = target.id
     session.flush()
-    reorder_classes(
-        session, target.project_id, [row.id for row in _rows(session, target.project_id)]
-    )
+    left = [row.id for row in _rows(session, target.project_id)]
+    reorder_classes(session, target.project_id, left)
 
 
 def reorder_classes(session: Session, project_id: int, class_ids: Iterable[int]) -> None:
