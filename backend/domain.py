@@ -58,9 +58,20 @@ class JobState(StrEnum):
 
     QUEUED = "queued"
     RUNNING = "running"
+    PAUSED = "paused"
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+FINAL = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
+
+
+class Wish(StrEnum):
+    """What a person wants of a job while a worker still runs it."""
+
+    CANCEL = "cancel"
+    PAUSE = "pause"
 
 
 class ModelState(StrEnum):
@@ -241,7 +252,10 @@ class Job:
     started: datetime | None = None
     finished: datetime | None = None
     worker: str = ""
-    cancelling: bool = False
+    wish: Wish | None = None
+    failures: int = 0
+    priority: int = 0
+    after_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from backend.domain import JobState, ModelState, State
@@ -28,6 +28,12 @@ class WarehouseBase(DeclarativeBase):
     """What models find: rows are many and written once."""
 
     type_annotation_map: ClassVar[dict[Any, Any]] = TYPES
+
+
+def _unique_where(name: str, column: str, condition: str) -> Index:
+    """A unique index over the rows that meet a condition."""
+    where = text(condition)
+    return Index(name, column, unique=True, sqlite_where=where, postgresql_where=where)
 
 
 class ProjectRow(OperationalBase):
@@ -170,10 +176,17 @@ class ModelRow(OperationalBase):
 
 
 class JobRow(OperationalBase):
-    """A request; `beats` counts heartbeats, so that a silent worker shows on any clock."""
+    """A request; `beats` counts heartbeats, so that a silent worker shows on any clock.
+
+    No two running jobs share a `lock`, no two that never ran share a `queueing_lock`.
+    """
 
     __tablename__ = "job"
-    __table_args__ = (Index("job_by_state", "state", "priority", "id"),)
+    __table_args__ = (
+        Index("job_by_state", "state", "priority", "id"),
+        _unique_where("job_lock", "lock", "state = 'running'"),
+        _unique_where("job_queueing_lock", "queueing_lock", "state = 'queued' AND attempt = 0"),
+    )
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     kind: Mapped[str] = mapped_column(String(40))
     project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"), index=True)
@@ -184,15 +197,16 @@ class JobRow(OperationalBase):
     at: Mapped[datetime] = mapped_column(default=now)
     started: Mapped[datetime | None] = mapped_column(Moment)
     finished: Mapped[datetime | None] = mapped_column(Moment)
-    lock: Mapped[str] = mapped_column(String(200), default="")
-    queueing_lock: Mapped[str] = mapped_column(String(200), default="")
+    lock: Mapped[str | None] = mapped_column(String(200))
+    queueing_lock: Mapped[str | None] = mapped_column(String(200))
     idempotency_key: Mapped[str | None] = mapped_column(String(200), unique=True)
     after_id: Mapped[int | None] = mapped_column(ForeignKey("job.id"))
     attempt: Mapped[int] = mapped_column(default=0)
     failures: Mapped[int] = mapped_column(default=0)
     worker: Mapped[str] = mapped_column(String(200), default="")
     beats: Mapped[int] = mapped_column(default=0)
-    cancelling: Mapped[bool] = mapped_column(default=False)
+    wish: Mapped[str] = mapped_column(String(10), default="")
+    events: Mapped[int] = mapped_column("event_count", default=0)
     progress: Mapped[float] = mapped_column(default=0.0)
     message: Mapped[str] = mapped_column(default="")
     error: Mapped[str] = mapped_column(default="")

@@ -1,0 +1,52 @@
+"""Who holds a job: a process, named so that its death can be recognised on the same machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import psutil
+
+
+def me() -> str:
+    """This process's name: machine, process id, and the moment it began."""
+    return name(os.getpid())
+
+
+def name(pid: int) -> str:
+    """The name of a living process of this machine."""
+    return f"{_machine()}:{pid}:{_birth(pid)}"
+
+
+def gone(holder: str) -> bool:
+    """Whether that process is certainly dead; one on another machine is never certain."""
+    machine, _, rest = holder.partition(":")
+    pid, _, birth = rest.partition(":")
+    return machine == _machine() and pid.isdigit() and _birth(int(pid)) != birth
+
+
+def _machine() -> str:
+    """Two containers may share a host's name, but not its space of process ids."""
+    host = socket.gethostname().replace(":", "-")
+    if sys.platform != "linux":
+        return host
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
+    return f"{host}/{boot}/{os.stat('/proc/self/ns/pid').st_ino}"
+
+
+def _birth(pid: int) -> str:
+    """When a process began; empty when it is dead or only waits to be reaped."""
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return ""
+        return _ticks(pid) if sys.platform == "linux" else str(process.create_time())
+    except (psutil.Error, FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def _ticks(pid: int) -> str:
+    """Linux counts from the boot, so that a corrected clock changes nothing."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]

@@ -1,0 +1,201 @@
+"""The kinds of job, one row each: what is asked, and what may not wait or run beside it.
+
+Adding a kind is a request here, a row in KINDS, and a module in `workers.handlers`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from backend.errors import Invalid
+
+
+class Lane(StrEnum):
+    """A worker carries out one job of each lane at a time, so short work never waits for long."""
+
+    LONG = "long"
+    SHORT = "short"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a job is asked to do; the fields are kept with the job as JSON."""
+
+    kind: ClassVar[str] = ""
+    project_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Train(Request):
+    """Train a model on a snapshot; `start` names start weights (a stored hash or a file)."""
+
+    kind: ClassVar[str] = "train"
+    model_id: int
+    snapshot_id: int
+    family: str
+    start: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Detect(Request):
+    """Run a model over images: those of a project (`source` filters them), or of a place.
+
+    The run's number is the job's.
+    """
+
+    kind: ClassVar[str] = "detect"
+    family: str
+    model_id: int | None = None
+    weights: str = ""
+    source: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Propose(Detect):
+    """Propose boxes from the golden board: a detection before any model is trained."""
+
+    kind: ClassVar[str] = "propose"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate(Request):
+    """Measure a model on one split of a snapshot, or of the project as it stands."""
+
+    kind: ClassVar[str] = "evaluate"
+    model_id: int
+    snapshot_id: int | None = None
+    split: str = "test"
+    iou: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Tune(Request):
+    """Try several settings of a family on one snapshot and keep the best."""
+
+    kind: ClassVar[str] = "tune"
+    model_id: int
+    snapshot_id: int
+    family: str
+    trials: int = 8
+    start: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark(Request):
+    """Measure how fast and how well a model runs in each runtime of this machine."""
+
+    kind: ClassVar[str] = "benchmark"
+    model_id: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Publish(Request):
+    """Write a model in the form of a runtime, for use outside of Loupe."""
+
+    kind: ClassVar[str] = "publish"
+    model_id: int
+    runtime: str = "onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class Import(Request):
+    """Read pictures and boxes from a place into a project."""
+
+    kind: ClassVar[str] = "import"
+    source: str
+    format: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A row of KINDS.
+
+    `lock` names what no two running jobs may share, `waiting` what no two waiting ones may;
+    both are filled in from the request. `retries` is how often a crash is forgiven.
+    """
+
+    request: type[Request]
+    title: str
+    lane: Lane
+    lock: str = ""
+    waiting: str = ""
+    retries: int = 5
+    priority: int = 0
+
+    @property
+    def name(self) -> str:
+        """What the job's row calls it."""
+        return self.request.kind
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(Train, "Training", Lane.LONG, "train:{project_id}", "train:{project_id}"),
+        Kind(Tune, "Tuning", Lane.LONG, "train:{project_id}", "train:{project_id}"),
+        Kind(Benchmark, "Benchmark", Lane.LONG, "benchmark", "benchmark:{model_id}"),
+        Kind(
+            Detect,
+            "Detection",
+            Lane.SHORT,
+            waiting="detect:{project_id}:{family}:{weights}:{source}:{options}",
+        ),
+        Kind(Propose, "Proposals", Lane.SHORT, waiting="propose:{project_id}:{source}"),
+        Kind(
+            Evaluate,
+            "Evaluation",
+            Lane.SHORT,
+            waiting="evaluate:{model_id}:{snapshot_id}:{split}:{iou}",
+        ),
+        Kind(Publish, "Export of a model", Lane.SHORT, waiting="publish:{model_id}:{runtime}"),
+        Kind(
+            Import,
+            "Import",
+            Lane.SHORT,
+            "import:{project_id}",
+            "import:{project_id}:{source}",
+        ),
+    )
+}
+
+
+def find(name: str) -> Kind:
+    """The kind of that name."""
+    if name not in KINDS:
+        raise Invalid(f"There is no kind of job {name!r}; there are {', '.join(KINDS)}.")
+    return KINDS[name]
+
+
+def of_lane(lane: Lane) -> tuple[str, ...]:
+    """The names of the kinds that one lane carries out."""
+    return tuple(kind.name for kind in KINDS.values() if kind.lane is lane)
+
+
+def encode(request: Request) -> dict[str, Any]:
+    """The request's fields, as they are kept with the job."""
+    return dataclasses.asdict(request)
+
+
+def decode(name: str, fields: Mapping[str, Any]) -> Request:
+    """The request that a job keeps; a field that its kind does not have is named."""
+    try:
+        return find(name).request(**fields)
+    except TypeError as error:
+        raise Invalid(f"The job asks for {name} in a way this version cannot: {error}.") from error
+
+
+def fill(rule: str, request: Request) -> str | None:
+    """A lock of the request by a rule of its kind; a long one is named by its digest."""
+    text = rule.format_map(encode(request))
+    if len(text) > 100:
+        text = text[:60] + hashlib.sha256(text.encode()).hexdigest()[:32]
+    return text or None
