@@ -1,0 +1,61 @@
+"""Where a board's copper differs from its golden's, and how deep each difference is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.uint8]
+Floats = NDArray[np.float32]
+REMOVED, ADDED = 0, 1
+DEEPEST = 30.0  # pixels; deeper says no more, and a golden without any copper has no edge
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Masks are 0 or 1; `depth` is the distance of a pixel from the golden's nearest edge."""
+
+    board: Mask
+    golden: Mask
+    changed: Mask
+    depth: Floats
+
+    def of(self, polarity: int) -> Mask:
+        """The pixels that were added to the golden's copper, or removed from it."""
+        return self.changed & (self.board if polarity == ADDED else self.golden)
+
+
+def grey(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """One channel."""
+    if picture.ndim == 2:
+        return picture
+    return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), np.uint8)
+
+
+def threshold(picture: NDArray[np.uint8]) -> float:
+    """Halfway between the two greys of a picture, which Otsu's threshold tells apart."""
+    counts = cv2.calcHist([picture], [0], None, [256], [0, 256]).ravel()
+    split = 1 + int(cv2.threshold(picture, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[0])
+    levels = np.arange(256)
+    below, above = counts[:split], counts[split:]
+    if not below.any() or not above.any():
+        return 127.0
+    low = float(levels[:split] @ below / below.sum())
+    return (low + float(levels[split:] @ above / above.sum())) / 2
+
+
+def copper(picture: NDArray[np.uint8], level: float, dark: bool) -> Mask:
+    """1 where the picture shows copper."""
+    kind = cv2.THRESH_BINARY_INV if dark else cv2.THRESH_BINARY
+    return np.asarray(cv2.threshold(picture, level, 1, kind)[1], np.uint8)
+
+
+def compare(board: Mask, golden: Mask) -> Difference:
+    """The difference of two masks of one size that lie on one another."""
+    outside = cv2.distanceTransform(1 - golden, cv2.DIST_L2, cv2.DIST_MASK_3)
+    inside = cv2.distanceTransform(golden, cv2.DIST_L2, cv2.DIST_MASK_3)
+    depth = np.minimum(np.asarray(outside + inside, np.float32), np.float32(DEEPEST))
+    return Difference(board, golden, board ^ golden, depth)

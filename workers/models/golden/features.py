@@ -1,0 +1,157 @@
+"""What the rules and the forest look at in each proposal: one row of numbers."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.models.golden import rules
+from workers.models.golden.difference import ADDED, Difference
+from workers.models.golden.proposals import Floats, Regions
+
+NAMES = (
+    "added", "area", "core", "width", "height", "fill", "deepest", "mean_depth",
+    "thickness", "perimeter", "compactness", "long", "short", "aspect",
+    "around", "best_around", "unexplained",
+    "ring_golden", "ring_board", "copper_here", "edges_here", "pieces", "border",
+    "proposals", "changed_share", "area_rank", "depth_rank",
+    *(f"rule_{kind}" for kind in rules.KINDS),
+)  # fmt: skip
+COLUMN = {name: index for index, name in enumerate(NAMES)}
+NEAR = 10  # pixels of surroundings for what is counted around a proposal
+RING = 3
+SHIFTS = tuple((dx, dy) for dx in (-2, -1, 0, 1, 2) for dy in (-2, -1, 0, 1, 2))
+
+
+def measure(
+    difference: Difference, regions: Regions
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """The features of each proposal, and its kind by rule."""
+    rows = np.zeros((len(regions), len(NAMES)), np.float32)
+    if not len(regions):
+        return rows, np.zeros(0, np.int64)
+    put = _Writer(rows)
+    _shape(put, regions)
+    _picture(put, difference, regions)
+    kinds = _surroundings(put, difference, regions)
+    rows[np.arange(len(kinds)), COLUMN["rule_open"] + kinds] = 1
+    return rows, kinds
+
+
+class _Writer:
+    """Writes columns by name."""
+
+    def __init__(self, rows: NDArray[np.float32]) -> None:
+        self.rows = rows
+
+    def __setitem__(self, name: str, values: NDArray[np.generic] | float) -> None:
+        self.rows[:, COLUMN[name]] = values
+
+
+def _shape(put: _Writer, regions: Regions) -> None:
+    wide = regions.corners[:, 2] - regions.corners[:, 0]
+    high = regions.corners[:, 3] - regions.corners[:, 1]
+    long, short = _axes(regions)
+    put["added"], put["area"], put["core"] = regions.polarity, regions.area, regions.core
+    put["width"], put["height"] = wide, high
+    put["fill"] = regions.area / (wide * high)
+    put["deepest"], put["mean_depth"] = regions.deepest, regions.mean_depth
+    put["long"], put["short"], put["aspect"] = long, short, short / long
+
+
+def _axes(regions: Regions) -> tuple[Floats, Floats]:
+    """The lengths of the axes of the ellipse that spreads as the pixels do."""
+    n, count = regions.area, len(regions)
+
+    def mean(values: NDArray[np.generic]) -> Floats:
+        return np.bincount(regions.owner, values, count) / n
+
+    start = regions.corners[regions.owner]
+    x, y = regions.x - start[:, 0], regions.y - start[:, 1]
+    mx, my = mean(x), mean(y)
+    xx, yy, xy = mean(x * x) - mx * mx, mean(y * y) - my * my, mean(x * y) - mx * my
+    half, root = (xx + yy) / 2, np.sqrt(((xx - yy) / 2) ** 2 + xy * xy)
+    return 4 * np.sqrt(half + root + 1 / 12), 4 * np.sqrt(np.maximum(half - root, 0) + 1 / 12)
+
+
+def _picture(put: _Writer, difference: Difference, regions: Regions) -> None:
+    height, width = difference.changed.shape
+    corners, area = regions.corners, regions.area
+    x1, y1 = np.maximum(corners[:, 0] - NEAR, 0), np.maximum(corners[:, 1] - NEAR, 0)
+    x2, y2 = np.minimum(corners[:, 2] + NEAR, width), np.minimum(corners[:, 3] + NEAR, height)
+    total = cv2.integral(difference.changed)
+    put["around"] = total[y2, x2] - total[y1, x2] - total[y2, x1] + total[y1, x1] - area
+    put["border"] = np.minimum(
+        corners[:, :2].min(axis=1), np.minimum(width - corners[:, 2], height - corners[:, 3])
+    ).clip(0, 50)
+    put["proposals"] = len(regions)
+    put["changed_share"] = total[-1, -1] / (height * width)
+    put["area_rank"] = _rank(regions.core)
+    put["depth_rank"] = _rank(regions.deepest)
+
+
+def _rank(values: NDArray[np.generic]) -> Floats:
+    return np.argsort(np.argsort(-values.astype(float), kind="stable"), kind="stable") / len(values)
+
+
+def _surroundings(put: _Writer, difference: Difference, regions: Regions) -> NDArray[np.int64]:
+    kinds = np.zeros(len(regions), np.int64)
+    own = np.zeros(difference.changed.shape, np.uint8)
+    for index in range(len(regions)):
+        mine = regions.owner == index
+        x, y = regions.x[mine], regions.y[mine]
+        corners = regions.box(index)
+        polarity = int(regions.polarity[index])
+        own[y, x] = 1
+        kinds[index] = rules.kind(difference, corners, polarity)
+        _one(put.rows[index], difference, own, corners, polarity)
+        own[y, x] = 0
+    return kinds
+
+
+def _one(
+    row: NDArray[np.float32], difference: Difference, own: NDArray[np.uint8],
+    corners: tuple[int, int, int, int], polarity: int,
+) -> None:  # fmt: skip
+    window = rules.around(own.shape, corners, NEAR)
+    mine, board, golden = own[window], difference.board[window], difference.golden[window]
+    perimeter = int(mine.sum()) - int(cv2.erode(mine, np.ones((3, 3), np.uint8)).sum())
+    thickness = float(cv2.distanceTransform(mine, cv2.DIST_L2, cv2.DIST_MASK_3).max())
+    ring = (
+        np.asarray(cv2.dilate(mine, np.ones((2 * RING + 1, 2 * RING + 1), np.uint8)), np.uint8)
+        - mine
+    )
+    size = max(1, cv2.countNonZero(ring))
+    before = cv2.countNonZero((board ^ golden) & (1 - mine))
+    best = _best_shift(board, golden)
+    touched = rules.pieces_touched(board & (1 - golden), golden) if polarity == ADDED else ()
+    row[COLUMN["thickness"]] = thickness
+    row[COLUMN["perimeter"]] = perimeter
+    row[COLUMN["compactness"]] = perimeter * perimeter / max(1.0, float(row[COLUMN["area"]]))
+    row[COLUMN["ring_golden"]] = cv2.countNonZero(ring & golden) / size
+    row[COLUMN["ring_board"]] = cv2.countNonZero(ring & board) / size
+    row[COLUMN["copper_here"]] = cv2.countNonZero(golden) / golden.size
+    row[COLUMN["edges_here"]] = _edges(golden)
+    row[COLUMN["best_around"]] = best
+    row[COLUMN["unexplained"]] = best / max(1, before + int(mine.sum()))
+    row[COLUMN["pieces"]] = sum(each >= rules.TOUCH for each in touched)
+
+
+def _edges(golden: NDArray[np.uint8]) -> float:
+    """The share of pixels whose right or lower neighbour differs."""
+    across = cv2.countNonZero(golden[:, 1:] ^ golden[:, :-1])
+    down = cv2.countNonZero(golden[1:] ^ golden[:-1])
+    return (across + down) / golden.size
+
+
+def _best_shift(board: NDArray[np.uint8], golden: NDArray[np.uint8]) -> int:
+    """The least disagreement over small shifts: low where a difference is misalignment only."""
+    if min(golden.shape) <= 4:
+        return cv2.countNonZero(board ^ golden)
+    inner = np.ascontiguousarray(board[2:-2, 2:-2])
+    height, width = inner.shape
+    return min(
+        cv2.countNonZero(inner ^ golden[2 + dy : 2 + dy + height, 2 + dx : 2 + dx + width])
+        for dx, dy in SHIFTS
+    )

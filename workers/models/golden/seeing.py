@@ -1,0 +1,46 @@
+"""From a picture and its golden to measured proposals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.errors import Refused
+from workers.models.base import Picture
+from workers.models.golden import difference, features, proposals, registration
+from workers.models.golden.registration import Fit
+from workers.models.golden.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The proposals of one picture: boxes in its own frame, features, kinds by rule."""
+
+    boxes: NDArray[np.float32]
+    features: NDArray[np.float32]
+    kinds: NDArray[np.int64]
+    fit: Fit
+
+
+def look(picture: Picture, settings: Settings) -> Seen:
+    """What differs from the golden; refused where there is none or it does not fit."""
+    if picture.golden is None:
+        raise Refused(f"{picture.name or 'The picture'} has no golden to be compared with.")
+    board, golden = difference.grey(picture.pixels), difference.grey(picture.golden)
+    height, width = board.shape
+    fit, laid = registration.register(board, golden, settings.fit, picture.name)
+    dark = settings.copper == "dark"
+    change = difference.compare(
+        difference.copper(board, difference.threshold(board), dark),
+        difference.copper(laid, difference.threshold(golden), dark),
+    )
+    regions = proposals.find(change, settings)
+    rows, kinds = features.measure(change, regions)
+    return Seen(_padded(regions.corners, settings.pad, width, height), rows, kinds, fit)
+
+
+def _padded(corners: NDArray[np.int64], pad: int, width: int, height: int) -> NDArray[np.float32]:
+    boxes = corners.astype(np.float32) + np.array([-pad, -pad, pad, pad], np.float32)
+    return boxes.clip(0, np.array([width, height, width, height], np.float32))

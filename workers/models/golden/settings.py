@@ -1,0 +1,37 @@
+"""What the golden family may be told, with values chosen on DeepPCB's trainval pictures only."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backend.errors import Invalid
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Lengths are pixels of the picture."""
+
+    mode: str = "auto"  # binary, colour, or auto: as the two pictures look
+    copper: str = "dark"  # which side of a binary picture is copper: dark or light
+    tolerance: float = 1.5  # a difference this near to an edge of the golden is the edge's own
+    grow: int = 5  # from the core of a difference to all of it
+    join: int = 2  # half the gap over which two parts are one defect
+    pad: int = 10  # how far a box stands off its defect
+    smallest: int = 4  # least pixels of a core
+    most: int = 120  # proposals a picture, largest first
+    fit: float = 0.5  # least confidence of a registration
+
+
+def read(extra: Mapping[str, Any]) -> Settings:
+    """The settings among the extra parameters of a training; an unknown value is refused."""
+    fields = {field.name: field for field in dataclasses.fields(Settings)}
+    chosen = {name: value for name, value in extra.items() if name in fields}
+    settings = dataclasses.replace(Settings(), **chosen)
+    if settings.mode not in ("auto", "binary", "colour"):
+        raise Invalid(f"The golden family knows no mode {settings.mode!r}: auto, binary or colour.")
+    if settings.copper not in ("dark", "light"):
+        raise Invalid(f"Copper is dark or light in the picture, not {settings.copper!r}.")
+    return settings
