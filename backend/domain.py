@@ -234,6 +234,46 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """One model over one set of images; `ledger_key` is equal for runs that must agree."""
+
+    id: int
+    model: str
+    family: str
+    at: datetime
+    project_id: int | None = None
+    model_id: int | None = None
+    weights: str = ""
+    runtime: str = ""
+    ledger_key: str = ""
+    purpose: str = "detect"
+    author: str = ""
+    source: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    finished: datetime | None = None
+    images: int = 0
+    seconds: float = 0.0
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunImage:
+    """What a run saw in one image; status is ok, unreadable or refused, with the reason."""
+
+    image_id: int
+    name: str
+    sha256: str = ""
+    width: int = 0
+    height: int = 0
+    status: str = "ok"
+    error: str = ""
+    milliseconds: float = 0.0
+    worker: str = ""
+    detections: tuple[Detection, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A request that a worker carries out; `attempt` fences off a worker that lost it."""
 
