@@ -16,9 +16,6 @@ from backend.storage import engine
 from backend.storage.tables import ClassRow, ImageRow
 from backend.storage.types import now
 
-# SQLite takes at most 32,766 variables in a statement.
-MANY = 10_000
-
 
 @dataclass(frozen=True, slots=True)
 class NewImage:
@@ -56,7 +53,7 @@ def add(session: Session, project_id: int, new: Sequence[NewImage], author: str)
 def ids(session: Session, project_id: int, names: Collection[str]) -> dict[str, int]:
     """The ids of the images that have these names, also of those put away."""
     found: dict[str, int] = {}
-    for part in _parts(list(names)):
+    for part in engine.batches(list(names)):
         query = select(ImageRow.name, ImageRow.id).where(
             ImageRow.project_id == project_id, ImageRow.name.in_(part)
         )
@@ -118,7 +115,7 @@ def bring_back(session: Session, image_ids: Sequence[int]) -> int:
 
 def _change(session: Session, image_ids: Sequence[int], values: Mapping[str, Any]) -> int:
     changed = 0
-    for part in _parts(image_ids):
+    for part in engine.batches(image_ids):
         query = update(ImageRow).where(ImageRow.id.in_(part)).values(dict(values))
         result: Any = session.execute(query, execution_options={"synchronize_session": False})
         changed += result.rowcount
@@ -193,7 +190,3 @@ def _image(row: ImageRow, label: str) -> Image:
         label=label,
         comment=row.comment,
     )
-
-
-def _parts(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    return (values[start : start + MANY] for start in range(0, len(values), MANY))

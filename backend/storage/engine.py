@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, insert, make_url
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Table,
+    create_engine,
+    event,
+    insert,
+    make_url,
+    select,
+    tuple_,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
@@ -19,6 +30,9 @@ from backend.settings import Settings
 from backend.storage.tables import OperationalBase, WarehouseBase
 
 READ_ONLY = "loupe_read_only"
+# SQLite takes at most 32,766 variables in a statement.
+MOST_VARIABLES = 32_766
+ON_CONFLICT: Mapping[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 Sessions = sessionmaker[Session]
 
 
@@ -83,14 +97,43 @@ def bulk_insert(session: Session, table: Any, rows: Sequence[Mapping[str, Any]])
         session.connection(bind_arguments={"mapper": table}).execute(insert(core), list(rows))
 
 
-def insert_new(session: Session, table: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert the rows whose key is not there yet; the others stay as they are."""
-    if not rows:
-        return
+def insert_new(session: Session, table: Any, rows: Sequence[Mapping[str, Any]]) -> set[Any]:
+    """Insert the rows whose key is not there yet; the others stay as they are.
+
+    Returns the last part of the key of each inserted row.
+    """
     connection = session.connection(bind_arguments={"mapper": table})
-    makers = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
-    maker: Any = makers[connection.dialect.name]
-    connection.execute(maker(table.__table__).on_conflict_do_nothing(), list(rows))
+    maker = ON_CONFLICT.get(connection.dialect.name)
+    core: Table = table.__table__
+    if maker is None:
+        return _insert_missing(connection, core, rows)
+    last = list(core.primary_key)[-1]
+    inserted: set[Any] = set()
+    for part in batches(rows, MOST_VARIABLES // len(core.columns)):
+        query = maker(core).values(list(part)).on_conflict_do_nothing().returning(last)
+        inserted.update(connection.execute(query).scalars())
+    return inserted
+
+
+def batches(values: Sequence[Any], size: int = 10_000) -> Iterable[Sequence[Any]]:
+    """Parts that fit into one statement."""
+    return (values[start : start + size] for start in range(0, len(values), size))
+
+
+def _insert_missing(
+    connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
+) -> set[Any]:
+    """For warehouses without ON CONFLICT, where one loader writes at a time."""
+    keys = [column.name for column in table.primary_key]
+    wanted = [tuple(row[key] for key in keys) for row in rows]
+    there: set[tuple[Any, ...]] = set()
+    for part in batches(wanted, 1000):
+        query = select(*table.primary_key).where(tuple_(*table.primary_key).in_(part))
+        there.update(tuple(row) for row in connection.execute(query))
+    missing = [row for row, key in zip(rows, wanted, strict=True) if key not in there]
+    if missing:
+        connection.execute(insert(table), missing)
+    return {row[keys[-1]] for row in missing}
 
 
 def _sessions(operational: Engine, warehouse: Engine, read_only: bool = False) -> Sessions:

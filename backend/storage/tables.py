@@ -285,7 +285,8 @@ class RunRow(WarehouseBase):
     source: Mapped[dict[str, Any]] = mapped_column(default=dict)
     parameters: Mapped[dict[str, Any]] = mapped_column(default=dict)
     author: Mapped[str] = mapped_column(String(100), default="")
-    at: Mapped[datetime] = mapped_column(default=now)
+    # AT is a word of Snowflake's SQL.
+    at: Mapped[datetime] = mapped_column("started_at", default=now)
     finished: Mapped[datetime | None] = mapped_column(Moment)
     images: Mapped[int] = mapped_column(default=0)
     seconds: Mapped[float] = mapped_column(default=0.0)

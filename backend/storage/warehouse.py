@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage
@@ -16,13 +15,12 @@ from backend.storage import engine
 from backend.storage.tables import DetectionRow, RunImageRow, RunRow
 from backend.storage.types import now
 
-# SQLite takes at most 32,766 variables in a statement.
-MANY = 10_000
-
 
 def start(session: Session, run: Run) -> None:
     """Make the run's row; a run that is there already (a retried job) stays as it is."""
-    engine.insert_new(session, RunRow, [asdict(run)])
+    values = asdict(run)
+    values["started_at"] = values.pop("at")
+    engine.insert_new(session, RunRow, [values])
 
 
 def record(session: Session, run_id: int, seen: Sequence[RunImage]) -> int:
@@ -30,7 +28,7 @@ def record(session: Session, run_id: int, seen: Sequence[RunImage]) -> int:
 
     Returns how many were new. Call it in the transaction that fences the job.
     """
-    fresh = _mark(session, run_id, seen)
+    fresh = engine.insert_new(session, RunImageRow, [_marker(run_id, image) for image in seen])
     rows = [
         _detection(run_id, image.image_id, idx, one)
         for image in seen
@@ -72,7 +70,7 @@ def seen(session: Session, run_id: int) -> set[int]:
 def known(session: Session, ledger_key: str, hashes: Collection[str]) -> dict[str, RunImage]:
     """What earlier runs with the same model, runtime and settings saw, by content hash."""
     found: dict[str, RunImage] = {}
-    for part in _parts(list(hashes)):
+    for part in engine.batches(list(hashes)):
         query = (
             select(RunImageRow)
             .join(RunRow, RunRow.id == RunImageRow.run_id)
@@ -118,33 +116,6 @@ def detections(
 def doubt(scores: Iterable[float]) -> float:
     """How much a person's look is worth: 1 for a score of one half, 0 for a certain one."""
     return max((1 - abs(2 * score - 1) for score in scores), default=0.0)
-
-
-def _mark(session: Session, run_id: int, seen: Sequence[RunImage]) -> set[int]:
-    """Insert the markers and return the images whose marker is new."""
-    rows = [_marker(run_id, image) for image in seen]
-    if not rows:
-        return set()
-    connection = session.connection(bind_arguments={"mapper": RunImageRow})
-    makers = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
-    if connection.dialect.name not in makers:
-        return _mark_slowly(session, run_id, rows)
-    maker: Any = makers[connection.dialect.name]
-    fresh: set[int] = set()
-    for part in _parts(rows, 1000):
-        query = maker(RunImageRow.__table__).values(list(part)).on_conflict_do_nothing()
-        done = connection.execute(query.returning(RunImageRow.__table__.c.image_id))
-        fresh.update(done.scalars())
-    return fresh
-
-
-def _mark_slowly(session: Session, run_id: int, rows: Sequence[dict[str, Any]]) -> set[int]:
-    before = seen(session, run_id)
-    new = [row for row in rows if row["image_id"] not in before]
-    connection = session.connection(bind_arguments={"mapper": RunImageRow})
-    if new:
-        connection.execute(insert(RunImageRow.__table__), new)  # type: ignore[arg-type]
-    return {row["image_id"] for row in new}
 
 
 def _marker(run_id: int, image: RunImage) -> dict[str, Any]:
@@ -202,7 +173,3 @@ def _run_image(row: RunImageRow) -> RunImage:
 
 def _of_row(row: DetectionRow) -> Detection:
     return Detection(row.x1, row.y1, row.x2, row.y2, row.label, row.score, row.idx)
-
-
-def _parts(values: Sequence[Any], size: int = MANY) -> Iterable[Sequence[Any]]:
-    return (values[start : start + size] for start in range(0, len(values), size))

@@ -111,7 +111,7 @@ def upgrade() -> None:
         sa.Column("source", types.Json(), nullable=False),
         sa.Column("parameters", types.Json(), nullable=False),
         sa.Column("author", sa.String(length=100), nullable=False),
-        sa.Column("at", types.Moment(), nullable=False),
+        sa.Column("started_at", types.Moment(), nullable=False),
         sa.Column("finished", types.Moment(), nullable=True),
         sa.Column("images", sa.Integer(), nullable=False),
         sa.Column("seconds", sa.Float(), nullable=False),
@@ -212,15 +212,16 @@ def upgrade() -> None:
         sa.Column("at", types.Moment(), nullable=False),
         sa.Column("started", types.Moment(), nullable=True),
         sa.Column("finished", types.Moment(), nullable=True),
-        sa.Column("lock", sa.String(length=200), nullable=False),
-        sa.Column("queueing_lock", sa.String(length=200), nullable=False),
+        sa.Column("lock", sa.String(length=200), nullable=True),
+        sa.Column("queueing_lock", sa.String(length=200), nullable=True),
         sa.Column("idempotency_key", sa.String(length=200), nullable=True),
         sa.Column("after_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("failures", sa.Integer(), nullable=False),
         sa.Column("worker", sa.String(length=200), nullable=False),
         sa.Column("beats", sa.Integer(), nullable=False),
-        sa.Column("cancelling", sa.Boolean(), nullable=False),
+        sa.Column("wish", sa.String(length=10), nullable=False),
+        sa.Column("event_count", sa.Integer(), nullable=False),
         sa.Column("progress", sa.Float(), nullable=False),
         sa.Column("message", sa.Text(), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
@@ -239,6 +240,20 @@ def upgrade() -> None:
     with op.batch_alter_table("job", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_job_project_id"), ["project_id"], unique=False)
         batch_op.create_index("job_by_state", ["state", "priority", "id"], unique=False)
+        batch_op.create_index(
+            "job_lock",
+            ["lock"],
+            unique=True,
+            sqlite_where=sa.text("state = 'running'"),
+            postgresql_where=sa.text("state = 'running'"),
+        )
+        batch_op.create_index(
+            "job_queueing_lock",
+            ["queueing_lock"],
+            unique=True,
+            sqlite_where=sa.text("state = 'queued' AND attempt = 0"),
+            postgresql_where=sa.text("state = 'queued' AND attempt = 0"),
+        )
 
     op.create_table(
         "snapshot",
