@@ -143,7 +143,8 @@ def _sessions(operational: Engine, warehouse: Engine, read_only: bool = False) -
     first = option(operational)
     second = first if warehouse is operational else option(warehouse)
     binds = {OperationalBase: first, WarehouseBase: second}
-    return sessionmaker(binds=binds, expire_on_commit=False)
+    # A query that names no table of ours, such as a bare count, goes to the operational one.
+    return sessionmaker(bind=first, binds=binds, expire_on_commit=False)
 
 
 def _parse(url: str) -> URL:

@@ -1,0 +1,51 @@
+"""Accounts: roles and passwords."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+
+from backend.domain import Person, Role
+from backend.errors import Denied, Refused
+from backend.services import people
+from backend.storage.engine import Database
+from backend.storage.tables import PersonRow
+
+
+def test_the_right_password_enters(database: Database) -> None:
+    with database.write.begin() as session:
+        people.add(session, "ana", Role.LABELER, "copper wire")
+    with database.read() as session:
+        assert people.enter(session, "ana", "copper wire") == Person("ana", Role.LABELER)
+
+
+@pytest.mark.parametrize(("name", "password"), [("ana", "wrong one"), ("ben", "copper wire")])
+def test_a_wrong_name_and_a_wrong_password_read_alike(
+    sqlite: Database, name: str, password: str
+) -> None:
+    with sqlite.write.begin() as session:
+        people.add(session, "ana", Role.LABELER, "copper wire")
+        with pytest.raises(Denied, match=r"^The name or the password is wrong\.$"):
+            people.enter(session, name, password)
+
+
+def test_a_password_is_never_stored(sqlite: Database) -> None:
+    with sqlite.write.begin() as session:
+        people.add(session, "ana", Role.LABELER, "copper wire")
+        stored = session.scalars(select(PersonRow.password)).one()
+    assert stored.startswith("$argon2id$")
+    assert "copper" not in stored
+
+
+def test_a_short_password_is_refused(sqlite: Database) -> None:
+    with sqlite.write.begin() as session, pytest.raises(Refused, match="8 characters"):
+        people.add(session, "ana", Role.ADMIN, "short")
+
+
+def test_the_last_admin_stays_admin(sqlite: Database) -> None:
+    with sqlite.write.begin() as session:
+        people.add(session, "ana", Role.ADMIN, "copper wire")
+        with pytest.raises(Refused, match="only admin"):
+            people.set_role(session, "ana", Role.VIEWER)
+        people.add(session, "ben", Role.ADMIN, "copper wire")
+        assert people.set_role(session, "ana", Role.VIEWER).role == Role.VIEWER
