@@ -22,9 +22,20 @@ def name(pid: int) -> str:
 
 def gone(holder: str) -> bool:
     """Whether that process is certainly dead; one on another machine is never certain."""
+    machine, pid, birth = _split(holder)
+    return machine == _machine() and pid > 0 and _birth(pid) != birth
+
+
+def parts(holder: str) -> tuple[str, int]:
+    """The machine's name for people, and the process id."""
+    machine, pid, _ = _split(holder)
+    return machine.partition("/")[0], pid
+
+
+def _split(holder: str) -> tuple[str, int, str]:
     machine, _, rest = holder.partition(":")
     pid, _, birth = rest.partition(":")
-    return machine == _machine() and pid.isdigit() and _birth(int(pid)) != birth
+    return machine, int(pid) if pid.isdigit() else 0, birth
 
 
 def _machine() -> str:

@@ -116,6 +116,16 @@ class Import(Request):
 
 
 @dataclass(frozen=True, slots=True)
+class Check(Request):
+    """Show that worker, disk and (if asked) cluster do their part: steps of a given length."""
+
+    kind: ClassVar[str] = "check"
+    steps: int = 3
+    seconds: float = 0.1
+    cluster: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """A row of KINDS.
 
@@ -156,6 +166,7 @@ KINDS = {
             Lane.SHORT,
             waiting="evaluate:{model_id}:{snapshot_id}:{split}:{iou}",
         ),
+        Kind(Check, "Check of the worker", Lane.SHORT),
         Kind(Publish, "Export of a model", Lane.SHORT, waiting="publish:{model_id}:{runtime}"),
         Kind(
             Import,

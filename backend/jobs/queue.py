@@ -131,6 +131,9 @@ def fail(session: Session, job: Job, reason: str) -> None:
 
 def forgive(session: Session, job: Job, reason: str) -> bool:
     """The attempt broke down; queue the job again unless that happened too often."""
+    if wish(session, job):
+        release(session, job, reason)
+        return True
     failures = job.failures + 1
     if failures > kinds.find(job.kind).retries:
         fail(session, job, f"{reason} It was tried {failures} times.")

@@ -1,1 +1,35 @@
 """What the worker does for each kind of job, one module a kind."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, cast
+
+from backend.errors import Invalid
+from workers.context import Context
+
+HANDLERS = {
+    "train": "workers.handlers.train",
+    "tune": "workers.handlers.tune",
+    "benchmark": "workers.handlers.benchmark",
+    "detect": "workers.handlers.detect",
+    "propose": "workers.handlers.detect",
+    "evaluate": "workers.handlers.evaluate",
+    "check": "workers.handlers.check",
+    "publish": "workers.handlers.publish",
+    "import": "workers.handlers.importing",
+}
+
+
+class Handler(Protocol):
+    """A module of this folder; what `run` gives back is kept as the job's result."""
+
+    run: Callable[[Context], Mapping[str, Any]]
+
+
+def find(kind: str) -> Handler:
+    """The module that carries out a kind of job."""
+    if kind not in HANDLERS:
+        raise Invalid(f"This version of the worker cannot carry out jobs of the kind {kind!r}.")
+    return cast("Handler", importlib.import_module(HANDLERS[kind]))

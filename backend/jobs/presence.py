@@ -1,0 +1,69 @@
+"""Which worker processes live, and the cluster as each sees it; written by them, read by pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from backend.jobs import holder
+from backend.storage import engine, tables
+from backend.storage.types import now
+
+Row = tables.WorkerRow
+# Two machines' clocks may differ by minutes; who is silent for longer than this is not there.
+SILENT = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """A worker process: its jobs and its cluster stand in `description`."""
+
+    name: str
+    host: str
+    pid: int
+    started: datetime
+    seen: datetime
+    description: Mapping[str, Any]
+
+
+def show(session: Session, name: str, description: Mapping[str, Any]) -> None:
+    """This worker lives, and this is what it sees."""
+    host, pid = holder.parts(name)
+    engine.insert_new(
+        session,
+        Row,
+        [{"id": name, "host": host, "pid": pid, "started": now(), "seen": now(), "cluster": {}}],
+    )
+    values = {"seen": now(), "cluster": dict(description)}
+    session.execute(update(Row).where(Row.id == name).values(**values))
+
+
+def leave(session: Session, name: str) -> None:
+    """This worker ends."""
+    session.execute(delete(Row).where(Row.id == name))
+
+
+def forget_dead(session: Session) -> None:
+    """Remove those that died without a word."""
+    for row in session.scalars(select(Row)).all():
+        if not _lives(row):
+            session.execute(delete(Row).where(Row.id == row.id))
+
+
+def living(session: Session) -> list[Presence]:
+    """Every worker that lives, as far as one can tell from here."""
+    rows = session.scalars(select(Row).order_by(Row.started)).all()
+    return [
+        Presence(row.id, row.host, row.pid, row.started, row.seen, row.cluster)
+        for row in rows
+        if _lives(row)
+    ]
+
+
+def _lives(row: tables.WorkerRow) -> bool:
+    return not holder.gone(row.id) and abs(now() - row.seen) < SILENT

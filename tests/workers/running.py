@@ -1,0 +1,115 @@
+"""A house with real worker processes, as `loupe serve` or `loupe worker` would start them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from backend.domain import FINAL, Job, JobState
+from backend.jobs import kinds, queue
+from backend.storage import engine
+from backend.storage.engine import Database
+
+
+@dataclass
+class House:
+    """A home folder with its database, and the workers that run in it."""
+
+    home: Path
+    database: Database
+    lease: float = 60.0
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start_worker(self, **extra: str) -> subprocess.Popen[bytes]:
+        """A worker process of its own."""
+        environment = {
+            **os.environ,
+            "LOUPE_HOME": str(self.home),
+            "LOUPE_LEASE_SECONDS": str(self.lease),
+            "LOUPE_HOUSE_MARK": str(self.home),
+            **extra,
+        }
+        worker = subprocess.Popen([sys.executable, "-m", "workers"], env=environment)
+        self.workers.append(worker)
+        return worker
+
+    def put(self, request: kinds.Request) -> int:
+        """Queue a request; gives the job's number."""
+        with self.database.write.begin() as session:
+            return queue.enqueue(session, request).id
+
+    def get(self, id: int) -> Job:
+        """The job as it stands."""
+        with self.database.read() as session:
+            return queue.get(session, id)
+
+    def until(self, id: int, what: Callable[[Job], bool], seconds: float = 30.0) -> Job:
+        """Wait until something is true of a job."""
+        end = time.monotonic() + seconds
+        while not what(job := self.get(id)):
+            assert time.monotonic() < end, f"still {job}"
+            time.sleep(0.05)
+        return job
+
+    def until_ended(self, id: int, seconds: float = 30.0) -> Job:
+        """Wait for a job's end."""
+        return self.until(id, lambda job: job.state in FINAL, seconds)
+
+    def until_step(self, id: int, step: int) -> Job:
+        """Wait until a check takes that step, or a later one."""
+
+        def is_there(job: Job) -> bool:
+            there = round(job.progress * job.request["steps"]) + 1 >= step
+            return job.state is JobState.RUNNING and "Step" in job.message and there
+
+        return self.until(id, is_there)
+
+    def processes(self) -> list[psutil.Process]:
+        """Every living process that descends from a worker of this house, found by its mark."""
+        return [process for process in psutil.process_iter() if self._is_ours(process)]
+
+    def until_empty(self, seconds: float = 10.0) -> None:
+        """Wait until no process of this house is left."""
+        end = time.monotonic() + seconds
+        while left := self.processes():
+            assert time.monotonic() < end, f"left over: {left}"
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """Ask every worker to end, and wait."""
+        for worker in self.workers:
+            worker.send_signal(signal.SIGTERM)
+        for worker in self.workers:
+            worker.wait(20)
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        try:
+            mark = process.environ().get("LOUPE_HOUSE_MARK")
+            return mark == str(self.home) and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            return False
+
+
+@contextmanager
+def house(home: Path, lease: float = 60.0) -> Iterator[House]:
+    """An empty house; whatever still runs at the end is killed."""
+    database = engine.open_urls(f"sqlite:///{home / 'loupe.db'}")
+    engine.create_tables(database)
+    built = House(home, database, lease)
+    try:
+        yield built
+    finally:
+        for process in built.processes():
+            process.kill()
+        for worker in built.workers:
+            worker.wait()
+        database.close()

@@ -1,0 +1,132 @@
+"""The Ray cluster: one of our own on this machine, or the one that LOUPE_RAY_ADDRESS names.
+
+As a program (`python -m workers.cluster FD`) it starts or joins the cluster for the worker and
+describes it until the worker ends; a cluster of our own ends with it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from backend import settings as all_settings
+from backend.errors import Unavailable
+from backend.settings import Settings
+from workers import wire
+from workers.context import Context
+
+QUIET = {
+    # Under `uv run` Ray would build a second environment of 7 GB for its workers.
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+    "YOLO_VERBOSE": "false",
+    "ULTRALYTICS_SAFE_LOAD": "1",
+}
+EVERY = 3.0
+
+
+def join(context: Context) -> Any:
+    """Connect a job's process to the cluster; gives the `ray` module."""
+    context.progress(0.0, "The cluster is getting ready")
+    address = context.cluster()
+    return connect(address)
+
+
+def connect(address: str) -> Any:
+    """Connect this process to a cluster; "local" starts one that ends with this process."""
+    _prepare(address)
+    import ray
+
+    own = {"include_dashboard": False, "_temp_dir": str(_folder())} if address == "local" else {}
+    if not ray.is_initialized():
+        try:
+            ray.init(
+                address=address,
+                log_to_driver=False,
+                logging_level="ERROR",
+                namespace="loupe",
+                **own,
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise Unavailable(_why_not(address, error)) from error
+    return ray
+
+
+def describe(ray: Any) -> dict[str, Any]:
+    """Nodes with their cores, GPUs and memory, and how much of all is free."""
+    nodes = [_node(node) for node in ray.nodes() if node["Alive"]]
+    return {"nodes": nodes, "free": _amounts(ray.available_resources())}
+
+
+def main(descriptor: int) -> None:
+    """Start or join, say where, and describe until the wire is cut."""
+    line = wire.Child(descriptor)
+    line.listen()
+    settings = all_settings.current()
+    try:
+        ray = connect(settings.ray_address or "local")
+    except Unavailable as error:
+        line.say({"error": str(error)})
+        return
+    line.say({"address": _address(settings, ray)})
+    try:
+        while not line.stopping.is_set():
+            line.say(describe(ray))
+            line.stopping.wait(EVERY)
+    finally:
+        ray.shutdown()
+        if not settings.ray_address:
+            shutil.rmtree(_folder(), ignore_errors=True)
+
+
+def _address(settings: Settings, ray: Any) -> str:
+    return settings.ray_address or str(ray.get_runtime_context().gcs_address)
+
+
+def _prepare(address: str) -> None:
+    """Ray reads these when it is imported and hands them on to its own processes."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    if address != "local" and _has_token():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+
+
+def _has_token() -> bool:
+    path = os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"
+    return "RAY_AUTH_TOKEN" in os.environ or Path(path).is_file()
+
+
+def _folder() -> Path:
+    """Where a cluster of our own keeps its files: short, as sockets' paths must be."""
+    return Path(tempfile.gettempdir()) / f"loupe-ray-{os.getpid()}"
+
+
+def _node(node: dict[str, Any]) -> dict[str, Any]:
+    return {"name": node["NodeManagerHostname"], **_amounts(node["Resources"])}
+
+
+def _amounts(resources: dict[str, float]) -> dict[str, float]:
+    return {
+        "cores": resources.get("CPU", 0.0),
+        "gpus": resources.get("GPU", 0.0),
+        "memory_gb": round(resources.get("memory", 0.0) / 1e9, 1),
+    }
+
+
+def _why_not(address: str, error: Exception) -> str:
+    if address == "local":
+        return f"The Ray cluster could not be started on this machine: {error}"
+    return (
+        f"The Ray cluster at {address} (setting LOUPE_RAY_ADDRESS) does not answer: {error} "
+        "If it asks for a token, RAY_AUTH_MODE=token and the token file must be set here, too."
+    )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

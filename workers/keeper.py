@@ -1,0 +1,75 @@
+"""The worker's hold on the cluster: a process of its own, started at the first wish for it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.settings import Settings
+from workers import attempt
+from workers.attempt import Child
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Keeper:
+    """Starts `python -m workers.cluster`, hands out its address, and notices when it breaks down.
+
+    Ray lives in that process and not in the worker, whose heartbeat it must not hold up.
+    """
+
+    settings: Settings
+    _child: Child | None = None
+    _address: str = ""
+    _seen: dict[str, Any] = field(default_factory=dict)
+    _waiting: list[Child] = field(default_factory=list)
+    _broken: bool = False
+
+    def want(self, who: Child) -> None:
+        """Tell the address to a job's process as soon as it is known."""
+        self._waiting.append(who)
+        if self._child is None:
+            log.info("The Ray cluster starts.")
+            self._child = attempt.spawn("workers.cluster")
+
+    def tick(self) -> None:
+        """Hear what the cluster's process says."""
+        self._broken = False
+        if self._child is None:
+            return
+        for message in self._child.messages():
+            if "error" in message:
+                self._tell(message)
+            elif "address" in message:
+                self._address = str(message["address"])
+                log.info("The Ray cluster is ready.")
+            else:
+                self._seen = message
+        if self._address:
+            self._tell({"address": self._address})
+        if self._child.has_ended():
+            self._tell({"error": "The Ray cluster could not be kept alive."})
+            self._broken = bool(self._address)
+            self.close()
+
+    def broke_down(self) -> bool:
+        """Whether the cluster was lost in this round."""
+        return self._broken
+
+    def description(self) -> dict[str, Any]:
+        """Nodes, GPUs, memory: as of a few seconds ago."""
+        state = "ready" if self._address else "starting" if self._child else "off"
+        return {"state": state, "address": self._address, **self._seen}
+
+    def close(self) -> None:
+        """Leave the cluster; one of our own ends with it."""
+        if self._child is not None:
+            self._child.kill()
+        self._child, self._address, self._seen = None, "", {}
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        for who in self._waiting:
+            who.send(message)
+        self._waiting.clear()
