@@ -31,16 +31,18 @@ class House:
 
     def start_worker(self, **extra: str) -> subprocess.Popen[bytes]:
         """A worker process of its own."""
-        environment = {
-            **os.environ,
-            "LOUPE_HOME": str(self.home),
-            "LOUPE_LEASE_SECONDS": str(self.lease),
-            "LOUPE_HOUSE_MARK": str(self.home),
-            **extra,
-        }
+        environment = {**os.environ, **self.environment(), **extra}
         worker = subprocess.Popen([sys.executable, "-m", "workers"], env=environment)
         self.workers.append(worker)
         return worker
+
+    def environment(self) -> dict[str, str]:
+        """What a process needs to live in this house, and to be found again."""
+        return {
+            "LOUPE_HOME": str(self.home),
+            "LOUPE_LEASE_SECONDS": str(self.lease),
+            "LOUPE_HOUSE_MARK": str(self.home),
+        }
 
     def put(self, request: kinds.Request) -> int:
         """Queue a request; gives the job's number."""
