@@ -42,7 +42,7 @@ def _picture(rng: Generator, place: Generator) -> tuple[Pixels, tuple[Box, ...]]
 
 
 def _spots(rng: Generator, width: int, height: int) -> list[tuple[float, float, float]]:
-    """Where faces go, the far and small ones first; none covers another."""
+    """Where faces go, the upper ones first, so that none covers another."""
     wanted = int(rng.choice([1, 2, 3, 4, 6, 9], p=(0.15, 0.2, 0.2, 0.2, 0.15, 0.1)))
     largest = min(0.36 * height, 1.1 * width / (1 + wanted))
     found: list[tuple[float, float, float]] = []
@@ -59,7 +59,7 @@ def _spots(rng: Generator, width: int, height: int) -> list[tuple[float, float, 
             found.append((x, y, size))
         if len(found) == wanted:
             break
-    return sorted(found, key=lambda spot: spot[2])
+    return sorted(found, key=lambda spot: spot[1])
 
 
 def _background(place: Generator, rng: Generator, height: int, width: int) -> Pixels:

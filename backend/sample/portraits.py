@@ -94,7 +94,16 @@ class Face:
         if look.long_hair and not look.bald:
             self._fill([(-0.98, -0.5), (0.98, -0.5), (1.05, 1.2), (-1.05, 1.2)], look.hair)
         self._fill(
-            [(-1.9, 2.6), (-1.55, 1.45), (-0.5, 1.1), (0.5, 1.1), (1.55, 1.45), (1.9, 2.6)],
+            [
+                (-1.8, 40),
+                (-1.8, 2),
+                (-1.5, 1.45),
+                (-0.5, 1.1),
+                (0.5, 1.1),
+                (1.5, 1.45),
+                (1.8, 2),
+                (1.8, 40),
+            ],
             look.clothes,
         )
         self._fill(
@@ -253,7 +262,7 @@ class Face:
     def _ring(self, x: float, y: float, wide: float, high: float) -> None:
         around = np.linspace(0, 2 * np.pi, 21)
         points = np.stack((x + wide * np.cos(around), y + high * np.sin(around)), 1)
-        self._line([(float(a), float(b)) for a, b in points], (30, 30, 34), 0.04)
+        self._line([(float(a), float(b)) for a, b in points], (30, 30, 34), 0.028)
 
 
 WEAR: dict[str, Callable[[Face], None]] = {
