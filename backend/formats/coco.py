@@ -1,0 +1,293 @@
+"""COCO JSON: read through an index on disk, because annotations may precede their images."""
+
+from __future__ import annotations
+
+import functools
+import json
+import posixpath
+import re
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from backend.domain import Split
+from backend.errors import Invalid
+from backend.formats import base, json_stream, naming, writing
+from backend.formats.base import Item, Labelled, Picture, Problem, Written
+from backend.formats.tree import Tree
+
+_SHAPE = re.compile(rb'"(images|annotations|categories)"\s*:\s*\[')
+_PEEK = 256 * 1024
+_SPLIT = re.compile(r"(?:^|[^a-z])(train|val|valid|test)(?![a-z])|(train|val|test)\d{4}")
+_TABLES = """
+create table image (id text primary key, line integer, entry text) without rowid;
+create table note (image text, seq integer, line integer, entry text,
+                   primary key (image, seq)) without rowid;
+create table place (seq integer primary key, image text);
+"""
+
+
+def recognise(tree: Tree) -> bool:
+    """A JSON file with images, annotations or categories."""
+    return bool(_files(tree))
+
+
+def read(tree: Tree) -> Iterator[Item | Problem]:
+    """The pictures of each file in its order, then those that no file names."""
+    names = naming.short(tree.pictures, splits=False)
+    seen: set[str] = set()
+    for file in _files(tree):
+        with tempfile.TemporaryDirectory() as scratch, _index(Path(scratch)) as index:
+            yield from _read(_Source(tree, file, index, names, seen))
+    if not tree.manifest:
+        for picture in tree.pictures:
+            if picture not in seen:
+                read_bytes = functools.partial(tree.read, picture)
+                yield Item(names[picture], read_bytes, file=picture)
+
+
+def write(
+    pictures: Iterable[Picture], folder: Path, classes: Sequence[str]
+) -> Iterator[Written | Problem]:
+    """images/ and annotations/instances_SPLIT.json; ids count from 1, over all splits."""
+    ids = {name: index for index, name in enumerate(classes, 1)}
+    with ExitStack() as stack:
+        files: dict[Split | None, _Instances] = {}
+        notes = 0
+        for number, picture in enumerate(pictures, 1):
+            if picture.split not in files:
+                files[picture.split] = stack.enter_context(_instances(folder, picture.split, ids))
+            writing.put(folder, f"images/{picture.name}", picture.read())
+            out = files[picture.split]
+            out.image(number, picture)
+            for box in picture.boxes:
+                notes += 1
+                out.note(notes, number, ids[box.label], (box.x1, box.y1, box.x2, box.y2))
+            yield Written(picture.name, len(picture.boxes))
+
+
+class _Instances:
+    """One JSON file on its way out; annotations wait in a second file until the images end."""
+
+    def __init__(self, images: IO[str], notes: IO[str]) -> None:
+        self._images, self._notes = images, notes
+        self._first_image = self._first_note = True
+
+    def image(self, number: int, picture: Picture) -> None:
+        entry: dict[str, Any] = {
+            "id": number,
+            "file_name": picture.name,
+            "width": picture.width,
+            "height": picture.height,
+        }
+        if not picture.labelled:
+            entry["labelled"] = False
+        self._images.write(("" if self._first_image else ",\n") + json.dumps(entry))
+        self._first_image = False
+
+    def note(
+        self, number: int, image: int, category: int, corners: tuple[float, float, float, float]
+    ) -> None:
+        x1, y1, x2, y2 = corners
+        width, height = base.rounded(x2 - x1), base.rounded(y2 - y1)
+        entry = {
+            "id": number,
+            "image_id": image,
+            "category_id": category,
+            "bbox": [x1, y1, width, height],
+            "area": base.rounded(width * height),
+            "iscrowd": 0,
+        }
+        self._notes.write(("" if self._first_note else ",\n") + json.dumps(entry))
+        self._first_note = False
+
+
+@contextmanager
+def _instances(folder: Path, split: Split | None, ids: Mapping[str, int]) -> Iterator[_Instances]:
+    path = folder / "annotations" / f"instances_{split or naming.UNASSIGNED}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as out, tempfile.TemporaryFile("w+") as notes:
+        out.write('{"info": {"description": "exported by Loupe"},\n"images": [\n')
+        yield _Instances(out, notes)
+        out.write('\n],\n"annotations": [\n')
+        notes.seek(0)
+        for line in notes:
+            out.write(line)
+        categories = [{"id": index, "name": name} for name, index in ids.items()]
+        out.write(f'\n],\n"categories": {json.dumps(categories)}}}\n')
+
+
+@dataclass(slots=True)
+class _Source:
+    """One JSON file, while it is read."""
+
+    tree: Tree
+    file: str
+    index: sqlite3.Connection
+    names: Mapping[str, str]
+    seen: set[str]
+    categories: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def split(self) -> Split | None:
+        """The split that the file's name or its folder tells."""
+        for word in (PurePosixPath(self.file).stem, posixpath.dirname(self.file)):
+            found = _SPLIT.search(word.lower())
+            if found:
+                return base.split_of(found[1] or found[2])
+        return None
+
+    def find(self, name: str) -> str:
+        """The picture that an entry names."""
+        home = posixpath.dirname(self.file)
+        above = posixpath.dirname(home)
+        folder = PurePosixPath(self.file).stem.rpartition("_")[2]
+        roots = (home, above) if home else ("",)
+        return self.tree.find(
+            name,
+            *(posixpath.join(root, "images") for root in roots),
+            *(posixpath.join(root, "images", folder) for root in roots),
+            *(posixpath.join(root, folder) for root in roots),
+            *roots,
+        )
+
+
+@contextmanager
+def _index(scratch: Path) -> Iterator[sqlite3.Connection]:
+    index = sqlite3.connect(scratch / "index.db", isolation_level=None)
+    try:
+        index.execute("pragma journal_mode=off")
+        index.execute("pragma synchronous=off")
+        index.executescript(_TABLES)
+        index.execute("begin")
+        yield index
+    finally:
+        index.close()
+
+
+def _files(tree: Tree) -> list[str]:
+    """The JSON files with instances; captions and keypoints of the same pictures stand back."""
+    if tree.manifest:
+        return [tree.manifest] if _is_coco(tree, tree.manifest) else []
+    found = [name for name in tree.named(".json") if _is_coco(tree, name)]
+    instances = [name for name in found if posixpath.basename(name).startswith("instances")]
+    return instances or found
+
+
+def _is_coco(tree: Tree, name: str) -> bool:
+    if not name.lower().endswith(".json"):
+        return False
+    with Path(tree.files[name]).open("rb") as source:
+        return bool(_SHAPE.search(source.read(_PEEK)))
+
+
+def _read(source: _Source) -> Iterator[Item | Problem]:
+    try:
+        yield from _fill(source)
+    except Invalid as error:
+        yield Problem(source.file, None, f"the rest of it cannot be read: {error}")
+    placed = source.index.execute("select image from place order by seq")
+    for (key,) in placed:
+        yield from _image(source, key)
+    lost = source.index.execute(
+        "select line, image from note where image not in (select id from image)"
+    )
+    for line, image in lost:
+        yield Problem(source.file, line, f"its image_id {image} names no image.")
+
+
+def _fill(source: _Source) -> Iterator[Problem]:
+    path = Path(source.tree.files[source.file])
+    count = 0
+    for key, value, line in json_stream.elements(path, source.file):
+        if key not in ("images", "annotations", "categories"):
+            continue
+        if not isinstance(value, dict):
+            yield Problem(source.file, line, f"an entry of {key!r} is not an object.")
+        elif key == "categories":
+            source.categories[_key(value.get("id"))] = str(value.get("name") or "").strip()
+        elif key == "images":
+            count += 1
+            yield from _add_image(source, value, line, count)
+        else:
+            count += 1
+            kept = {name: value.get(name) for name in ("bbox", "category_id", "id")}
+            row = (_key(value.get("image_id")), count, line, json.dumps(kept))
+            source.index.execute("insert into note values (?, ?, ?, ?)", row)
+
+
+def _add_image(source: _Source, entry: dict[str, Any], line: int, count: int) -> Iterator[Problem]:
+    if not isinstance(entry.get("file_name"), str) or "id" not in entry:
+        yield Problem(source.file, line, "an image has no id or no file_name.")
+        return
+    key = _key(entry["id"])
+    kept = {name: entry.get(name) for name in ("file_name", "width", "height", "labelled")}
+    row = (key, line, json.dumps(kept))
+    if source.index.execute("insert or ignore into image values (?, ?, ?)", row).rowcount:
+        source.index.execute("insert into place values (?, ?)", (count, key))
+    else:
+        yield Problem(source.file, line, f"the id {key} is used by two images.")
+
+
+def _key(value: Any) -> str:
+    return json.dumps(value)[:200]
+
+
+def _image(source: _Source, key: str) -> Iterator[Item | Problem]:
+    query = "select line, entry from image where id = ?"
+    line, text = source.index.execute(query, (key,)).fetchone()
+    entry = json.loads(text)
+    picture = source.find(entry["file_name"])
+    if picture not in source.names:
+        reason = f"its picture {entry['file_name'][:200]!r} is not in the source."
+        yield Problem(source.file, line, reason)
+        return
+    if picture in source.seen:
+        yield Problem(source.file, line, f"the picture {picture!r} is described twice.")
+        return
+    source.seen.add(picture)
+    boxes: list[Labelled] = []
+    notes = source.index.execute(
+        "select line, entry from note where image = ? order by seq", (key,)
+    ).fetchall()
+    for at, note in notes:
+        try:
+            boxes.append(_box(source, json.loads(note), at))
+        except Invalid as error:
+            yield Problem(source.file, at, str(error))
+    yield Item(
+        source.names[picture],
+        functools.partial(source.tree.read, picture),
+        tuple(boxes),
+        entry["labelled"] is not False,
+        split=source.split,
+        file=picture,
+        label_file=source.file,
+        size=(_pixels(entry["width"]), _pixels(entry["height"])),
+    )
+
+
+def _pixels(value: Any) -> int:
+    return value if isinstance(value, int) and 0 < value < 1_000_000 else 0
+
+
+def _box(source: _Source, note: dict[str, Any], line: int) -> Labelled:
+    which = f"annotation {_key(note['id'])}"
+    corners = note["bbox"]
+    if not isinstance(corners, list) or len(corners) != 4:
+        raise Invalid(f"{which} has no bbox of four numbers.")
+    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in corners):
+        raise Invalid(f"{which} has a bbox that is not of numbers.")
+    label = source.categories.get(_key(note["category_id"]))
+    if not label:
+        raise Invalid(f"{which} has the unknown category_id {_key(note['category_id'])}.")
+    try:
+        x, y, width, height = map(float, corners)
+    except OverflowError as error:
+        raise Invalid(f"{which} has a bbox of numbers beyond all bounds.") from error
+    ends = base.rounded(x + width), base.rounded(y + height)
+    return Labelled(base.rounded(x), base.rounded(y), *ends, label, line)

@@ -1,0 +1,112 @@
+"""Plain pictures in a folder, and class folders: `[split/]class/picture`.
+
+Our own exports of classes carry a classes.txt and lie as `split/class/name of the picture`.
+"""
+
+from __future__ import annotations
+
+import functools
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from backend.domain import Split
+from backend.errors import Invalid
+from backend.formats import base, naming, writing
+from backend.formats.base import Item, Picture, Problem, Written
+from backend.formats.tree import Tree
+
+CLASSES_FILE = "classes.txt"
+NO_CLASS = "_"
+
+
+def recognise(tree: Tree) -> bool:
+    """Any picture will do."""
+    return bool(tree.pictures)
+
+
+def read(tree: Tree) -> Iterator[Item | Problem]:
+    """The pictures, with the class and split that their folders name."""
+    try:
+        place = _placer(tree)
+    except Invalid as error:
+        yield Problem(CLASSES_FILE, None, str(error))
+        place = _plainly
+    names = naming.short(tree.pictures, splits=False)
+    for picture in tree.pictures:
+        split, label, name = place(picture)
+        yield Item(
+            name or names[picture],
+            functools.partial(tree.read, picture),
+            labelled=bool(label),
+            label=label,
+            split=split,
+            file=picture,
+        )
+
+
+def write(
+    pictures: Iterable[Picture], folder: Path, classes: Sequence[str]
+) -> Iterator[Written | Problem]:
+    """Class folders where there are classes of images, plain pictures where there are none."""
+    if classes:
+        writing.put(folder, CLASSES_FILE, "\n".join([*classes, ""]).encode())
+    for picture in pictures:
+        home = ""
+        if classes:
+            label = _folder_of(picture.label) if picture.label else NO_CLASS
+            home = f"{picture.split or naming.UNASSIGNED}/{label}/"
+        writing.put(folder, home + picture.name, picture.read())
+        yield Written(picture.name, 0)
+
+
+def _folder_of(label: str) -> str:
+    """A class's name as a folder; `.` and `_` would mean something else."""
+    quoted = quote(label, safe=" ")
+    return (
+        quoted.replace(".", "%2E")
+        if label.startswith(".")
+        else quoted.replace("_", "%5F", label == "_")
+    )
+
+
+_Place = Callable[[str], tuple[Split | None, str, str]]
+
+
+def _placer(tree: Tree) -> _Place:
+    """How to read split, class and name off a path of this tree."""
+    if CLASSES_FILE in tree.files:
+        classes = {_folder_of(text): text for _, text in tree.lines(CLASSES_FILE)}
+        return functools.partial(_ours, classes)
+    return _by_folder if _has_class_folders(tree) else _plainly
+
+
+def _plainly(_: str) -> tuple[Split | None, str, str]:
+    return None, "", ""
+
+
+def _ours(classes: dict[str, str], picture: str) -> tuple[Split | None, str, str]:
+    first, _, rest = picture.partition("/")
+    folder, _, name = rest.partition("/")
+    if not name or not (base.split_of(first) or first == naming.UNASSIGNED):
+        return None, "", ""
+    return base.split_of(first), classes.get(folder, ""), name
+
+
+def _by_folder(picture: str) -> tuple[Split | None, str, str]:
+    parts = picture.split("/")
+    split = base.split_of(parts[0])
+    return split, parts[-2], "/".join(parts[1:] if split else parts)
+
+
+def _has_class_folders(tree: Tree) -> bool:
+    """Whether every picture lies at `class/picture` or every one at `split/class/picture`."""
+    folders = {posixpath.dirname(picture) for picture in tree.pictures}
+    parts = [folder.split("/") if folder else [] for folder in folders]
+    if not parts or any(len(one) != len(parts[0]) for one in parts):
+        return False
+    if len(parts[0]) == 2:
+        return all(base.split_of(one[0]) for one in parts)
+    plain = any(naming.says_something(one[0]) for one in parts if one)
+    return len(parts[0]) == 1 and len(folders) > 1 and not plain

@@ -1,0 +1,112 @@
+"""Carries goldens through formats that know none.
+
+Pictures below `goldens/` are clean references; `goldens.csv` says which picture is held against
+which, and to which group a picture belongs. One golden without a list serves all pictures.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from backend.errors import Invalid
+from backend.formats import writing
+from backend.formats.base import Item, Picture, Problem, Read, Write, Written
+from backend.formats.tree import Tree
+
+FOLDER = "goldens"
+LIST = "goldens.csv"
+_HEAD = ["picture", "golden", "group"]
+
+
+def read_with(read: Read, tree: Tree) -> Iterator[Item | Problem]:
+    """Read a tree by a format that knows no goldens: first the goldens, then its items."""
+    found = {name: name.removeprefix(f"{FOLDER}/") for name in tree.pictures if _is_golden(name)}
+    if not found:
+        yield from read(tree)
+        return
+    rows, problems = _rows(tree)
+    yield from problems
+    for file, name in found.items():
+        group = rows.get(name, ("", ""))[1]
+        read_bytes = functools.partial(tree.read, file)
+        yield Item(name, read_bytes, group=group, is_golden=True, file=file)
+    only = next(iter(found.values())) if len(found) == 1 and LIST not in tree.files else ""
+    for item in read(_rest(tree)):
+        if isinstance(item, Item):
+            golden, group = rows.get(item.name, (only, item.group))
+            item = replace(item, golden=golden, group=group)
+        yield item
+
+
+def write_with(
+    write: Write, pictures: Iterable[Picture], folder: Path, classes: Sequence[str]
+) -> Iterator[Written | Problem]:
+    """Write by a format that knows no goldens, and the goldens beside it."""
+    goldens: list[Written] = []
+    rows = _Rows(folder)
+    yield from write(_without_goldens(pictures, folder, rows, goldens), folder, classes)
+    yield from goldens
+    rows.close()
+
+
+def _is_golden(name: str) -> bool:
+    return name.startswith(f"{FOLDER}/")
+
+
+def _rest(tree: Tree) -> Tree:
+    files = {n: path for n, path in tree.files.items() if not _is_golden(n) and n != LIST}
+    return Tree(files, tree.manifest)
+
+
+def _rows(tree: Tree) -> tuple[dict[str, tuple[str, str]], list[Problem]]:
+    """Golden and group by the name of a picture."""
+    rows: dict[str, tuple[str, str]] = {}
+    problems: list[Problem] = []
+    if LIST not in tree.files:
+        return rows, problems
+    try:
+        lines = list(csv.reader(io.StringIO(tree.text(LIST), newline="")))
+    except (Invalid, csv.Error) as error:
+        return rows, [Problem(LIST, None, f"it is not the list of goldens: {error}")]
+    for number, row in enumerate(lines[1:], 2):
+        if len(row) != len(_HEAD):
+            problems.append(Problem(LIST, number, "it is not `picture,golden,group`."))
+            continue
+        rows[row[0]] = (row[1], row[2])
+    return rows, problems
+
+
+class _Rows:
+    """goldens.csv on its way out; made only where there is something to say."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LIST
+        self._out: io.TextIOWrapper | None = None
+
+    def add(self, picture: Picture) -> None:
+        if self._out is None:
+            self._out = self._path.open("w", encoding="utf-8", newline="")
+            csv.writer(self._out).writerow(_HEAD)
+        csv.writer(self._out).writerow([picture.name, picture.golden, picture.group])
+
+    def close(self) -> None:
+        if self._out is not None:
+            self._out.close()
+
+
+def _without_goldens(
+    pictures: Iterable[Picture], folder: Path, rows: _Rows, goldens: list[Written]
+) -> Iterator[Picture]:
+    for picture in pictures:
+        if picture.is_golden:
+            writing.put(folder, f"{FOLDER}/{picture.name}", picture.read())
+            goldens.append(Written(picture.name, 0, is_golden=True))
+        if picture.is_golden or picture.golden or picture.group:
+            rows.add(picture)
+        if not picture.is_golden:
+            yield picture

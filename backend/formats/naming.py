@@ -1,0 +1,56 @@
+"""What a picture of a source is called in a project.
+
+A picture is named by its path in the source, below the folders that only say "pictures" or
+name a split. Where two would then share a name, both keep their whole path.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from backend.errors import Invalid
+from backend.formats import base
+
+FOLDERS = frozenset({"images", "jpegimages", "image"})
+UNASSIGNED = "unassigned"  # where a writer puts pictures without a split
+LONGEST = 400
+
+
+def says_something(folder: str) -> bool:
+    """Whether a folder's name has a meaning to a reader, so that it must not be dropped."""
+    return folder.lower() in FOLDERS or folder == UNASSIGNED or base.split_of(folder) is not None
+
+
+def short(paths: Iterable[str], *, splits: bool) -> dict[str, str]:
+    """The name of each path; `splits` says whether a split's folder is no part of it."""
+    names = {path: _below(path, splits=splits) for path in paths}
+    if len(set(names.values())) == len(names):
+        return names
+    uses = Counter(names.values())
+    whole = {path: name if uses[name] == 1 else path for path, name in names.items()}
+    return whole if len(set(whole.values())) == len(whole) else {path: path for path in names}
+
+
+def safe(name: str) -> PurePosixPath:
+    """A picture's name as a path below any folder; it never leads out of it."""
+    path = PurePosixPath(name)
+    if not name or path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
+        raise Invalid(f"{name!r} cannot be the name of a file.")
+    return path
+
+
+def _below(path: str, *, splits: bool) -> str:
+    parts = path.split("/")
+    kinds = ["pictures", "split"] if splits else ["pictures"]
+    while len(parts) > 1 and (kind := _kind(parts[0])) in kinds:
+        kinds.remove(kind)
+        parts = parts[1:]
+    return "/".join(parts)
+
+
+def _kind(folder: str) -> str:
+    if folder.lower() in FOLDERS:
+        return "pictures"
+    return "split" if says_something(folder) else ""

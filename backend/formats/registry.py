@@ -1,0 +1,104 @@
+"""The formats, one row each, and which of them a source is in."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from backend.errors import Invalid, Refused
+from backend.formats import coco, deeppcb, folders, goldens, voc, yolo
+from backend.formats.base import Format, Read, Write
+from backend.formats.tree import Tree, unwrapped
+
+AUTO = "auto"
+DEEPEST = 3  # how far below the root a data set may begin
+
+
+def _row(
+    name: str,
+    title: str,
+    read: Read,
+    write: Write,
+    recognise: Callable[[Tree], bool],
+    **carries: bool,
+) -> Format:
+    """A format that knows no goldens itself; they travel beside it."""
+    with_goldens = functools.partial(goldens.read_with, read)
+    return Format(
+        name,
+        title,
+        with_goldens,
+        functools.partial(goldens.write_with, write),
+        recognise,
+        **carries,
+    )
+
+
+FORMATS = {
+    row.name: row
+    for row in (
+        Format(
+            "deeppcb",
+            "DeepPCB: boards with their templates",
+            deeppcb.read,
+            deeppcb.write,
+            deeppcb.recognise,
+        ),
+        _row("coco", "COCO JSON", coco.read, coco.write, coco.recognise),
+        _row("voc", "Pascal VOC XML", voc.read, voc.write, voc.recognise),
+        _row("yolo", "YOLO text files", yolo.read, yolo.write, yolo.recognise),
+        _row(
+            "folders",
+            "Plain pictures, or a folder a class",
+            folders.read,
+            folders.write,
+            folders.recognise,
+            boxes=False,
+            labels=True,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a source in one format; `prefix` goes before the names of its pictures."""
+
+    format: Format
+    tree: Tree
+    prefix: str = ""
+
+
+def find(name: str) -> Format:
+    """The format of that name."""
+    if name not in FORMATS:
+        raise Invalid(f"There is no format {name!r}; there are {', '.join(FORMATS)} and {AUTO}.")
+    return FORMATS[name]
+
+
+def parts(tree: Tree, name: str = AUTO) -> list[Part]:
+    """The source cut into data sets of one format each; mostly it is one."""
+    if name != AUTO:
+        return [Part(find(name), tree)]
+    found = list(_parts(tree, "", 0)) or [Part(FORMATS["folders"], tree)]
+    if not tree.pictures:
+        raise Refused("The source holds no pictures.")
+    return found
+
+
+def _parts(tree: Tree, prefix: str, depth: int) -> Iterator[Part]:
+    here = _recognised(tree)
+    inside = {folder: tree.below(folder) for folder in tree.folders} if depth < DEEPEST else {}
+    formats = {_recognised(one) for one in inside.values() if one.pictures} - {None}
+    if here and (len(formats) < 2 or tree.manifest):
+        yield Part(FORMATS[here], tree, prefix)
+        return
+    for folder, one in inside.items():
+        yield from _parts(unwrapped(one), f"{prefix}{folder}/", depth + 1)
+
+
+def _recognised(tree: Tree) -> str | None:
+    """The first format that knows itself in this tree; plain folders are what is left."""
+    rows = (row for row in FORMATS.values() if row.name != "folders")
+    return next((row.name for row in rows if row.recognise(tree)), None)

@@ -1,0 +1,188 @@
+"""The files of a source by their relative names: a folder, an archive or a manifest alike."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from backend.errors import Invalid, NotFound
+from backend.formats import archives, naming
+from backend.formats.base import Problem
+
+PICTURES = frozenset({".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".bmp", ".tif", ".tiff"})
+NOT_PICTURES = frozenset({".svg", ".gif", ".heic", ".heif", ".avif", ".psd"})
+TEXTS = frozenset({".xml", ".txt", ".json", ".yaml", ".yml", ".names", ".data", ".csv", ".tsv"})
+MOST_TEXT = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A source's files; `manifest` is the one that the person pointed at, if it was a file."""
+
+    files: Mapping[str, str]
+    manifest: str = ""
+    problems: tuple[Problem, ...] = ()
+    prefix: str = ""
+
+    @cached_property
+    def pictures(self) -> tuple[str, ...]:
+        """The names of all that means to be a picture, in order."""
+        return tuple(name for name in self.files if suffix(name) in PICTURES | NOT_PICTURES)
+
+    def sample(self, most: int = 50) -> tuple[str, ...]:
+        """Some of the pictures, from all over the source."""
+        return self.pictures[:: max(1, len(self.pictures) // most)]
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in self.files:
+            found.setdefault(posixpath.basename(name), []).append(name)
+        return found
+
+    @cached_property
+    def pictures_by_path(self) -> dict[str, str]:
+        """The pictures by their paths without ending."""
+        return {posixpath.splitext(name)[0]: name for name in self.pictures}
+
+    @cached_property
+    def pictures_by_stem(self) -> dict[str, list[str]]:
+        """The pictures by their names without folder and ending."""
+        found: dict[str, list[str]] = {}
+        for name in self.pictures:
+            found.setdefault(PurePosixPath(name).stem, []).append(name)
+        return found
+
+    def named(self, *endings: str) -> list[str]:
+        """The files whose names end so, those nearest to the root first."""
+        chosen = [name for name in self.files if name.lower().endswith(endings)]
+        return sorted(chosen, key=lambda name: (name.count("/"), name))
+
+    def find(self, name: str, *bases: str) -> str:
+        """The file that a label file means by a name; '' where there is none, or two.
+
+        Tried below each of `bases`, then as the end of any file's path, so that lists written
+        on another machine (`/home/x/data/a.jpg`, `../a.jpg`) still lead to the file here.
+        """
+        name = name.replace("\\", "/")
+        for base in (*bases, ""):
+            exact = posixpath.normpath(posixpath.join(base, name)).removeprefix("./")
+            if exact in self.files:
+                return exact
+        parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..", ".")]
+        candidates = self._by_base.get(parts[-1], []) if parts else []
+        for start in range(len(parts)):
+            ending = "/".join(parts[start:])
+            found = [one for one in candidates if one == ending or one.endswith("/" + ending)]
+            if found:
+                return found[0] if len(found) == 1 else ""
+        return ""
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file."""
+        return Path(self.files[name]).read_bytes()
+
+    def bounded(self, name: str) -> bytes:
+        """The bytes of a label file, refused where it is too large to be one."""
+        if Path(self.files[name]).stat().st_size > MOST_TEXT:
+            raise Invalid(f"it is larger than {MOST_TEXT // 1024 // 1024} MB, too much for labels.")
+        return self.read(name)
+
+    def text(self, name: str) -> str:
+        """A text file, with its byte order mark dropped."""
+        try:
+            return self.bounded(name).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise Invalid(f"it is not UTF-8 text: {error.reason} at byte {error.start}.") from error
+
+    def lines(self, name: str) -> Iterator[tuple[int, str]]:
+        """The lines of a text file that hold something, with their numbers."""
+        for index, line in enumerate(self.text(name).split("\n"), 1):
+            if line.strip():
+                yield index, line.strip()
+
+    def below(self, folder: str) -> Tree:
+        """The tree of one folder; names then begin there."""
+        start = folder + "/"
+        files = {
+            name.removeprefix(start): path
+            for name, path in self.files.items()
+            if name.startswith(start)
+        }
+        return Tree(files, prefix=self.prefix + start)
+
+    @cached_property
+    def folders(self) -> tuple[str, ...]:
+        """The names of the folders at the root."""
+        return tuple(dict.fromkeys(name.split("/")[0] for name in self.files if "/" in name))
+
+
+def suffix(name: str) -> str:
+    """A name's ending, in small letters."""
+    return posixpath.splitext(name)[1].lower()
+
+
+def open_source(source: Path, scratch: Path, most_bytes: int) -> Tree:
+    """The tree of a folder, an archive (unpacked below `scratch`), a manifest or one picture."""
+    if source.is_dir():
+        return unwrapped(_walk(source))
+    if not source.is_file():
+        raise NotFound(f"There is no file or folder {source}.")
+    if archives.is_archive(source):
+        unpacked = archives.unpack(source, scratch, most_bytes)
+        wanted = {name: unpacked.files[name] for name in sorted(unpacked.files) if _wanted(name)}
+        return unwrapped(Tree(wanted, problems=tuple(unpacked.problems)))
+    if suffix(source.name) in PICTURES:
+        return Tree({source.name: str(source)})
+    if suffix(source.name) in TEXTS:
+        return _around(source)
+    raise Invalid(
+        f"{source.name} is no source of pictures: give a folder, an archive "
+        f"({', '.join(archives.SUFFIXES)}), a picture or a label file."
+    )
+
+
+def unwrapped(tree: Tree) -> Tree:
+    """The tree without folders that hold all the rest and so say nothing."""
+    while len(tree.folders) == 1 and all("/" in name for name in tree.files):
+        if naming.says_something(tree.folders[0]):
+            break
+        start = tree.folders[0] + "/"
+        files = {name.removeprefix(start): path for name, path in tree.files.items()}
+        tree = Tree(files, tree.manifest.removeprefix(start), tree.problems)
+    return tree
+
+
+def _around(manifest: Path) -> Tree:
+    """The folder that a label file speaks of: its own, or the one above `annotations/`."""
+    root = manifest.parent
+    while root.name.lower() in ("annotations", "imagesets", "main"):
+        root = root.parent
+    walked = _walk(root)
+    name = manifest.relative_to(root).as_posix()
+    return Tree(walked.files, name, walked.problems)
+
+
+def _walk(root: Path) -> Tree:
+    files: dict[str, str] = {}
+    problems: list[Problem] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if not archives.is_junk(one))
+        for base in names:
+            path = os.path.join(folder, base)
+            name = os.path.relpath(path, root).replace(os.sep, "/")
+            if archives.printable(name) != name:
+                reason = "its name is not readable text."
+                problems.append(Problem(archives.printable(name), None, reason))
+            elif _wanted(name) and os.path.isfile(path):
+                files[name] = path
+    return Tree(dict(sorted(files.items())), problems=tuple(problems))
+
+
+def _wanted(name: str) -> bool:
+    known = suffix(name) in PICTURES or suffix(name) in NOT_PICTURES or suffix(name) in TEXTS
+    return known and not archives.is_junk(name)

@@ -1,0 +1,298 @@
+"""Pascal VOC: an XML file a picture, or its plain form, lines of `class x1 y1 x2 y2`.
+
+Pictures are matched by stem, because `<filename>` often names another ending or another machine.
+Corners are taken as they stand, without VOC's shift by one, as labelling tools write them.
+"""
+
+from __future__ import annotations
+
+import functools
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import TextIO
+from xml.sax.saxutils import escape
+
+from backend.domain import Split
+from backend.errors import Invalid
+from backend.formats import base, naming, numbers, voc_xml, writing
+from backend.formats.base import Item, Labelled, Picture, Problem, Written
+from backend.formats.tree import Tree
+
+CORNERS = ("xmin", "ymin", "xmax", "ymax")
+LABEL_FOLDERS = frozenset({"annotations", "annotation", "xml", "xmls", "ground-truth", "labels"})
+CLEAN_BOARDS = "PCB_USED"  # where HRIPCB keeps its clean boards; 01_short_14.jpg belongs to 01.JPG
+_LIST = re.compile(r"(?:split_)?(train|val|test|trainval)\.txt", re.IGNORECASE)
+_PLAIN = re.compile(r"(?P<name>\S.*?)((?:\s+[-+\w.]+){4})(\s+difficult)?", re.ASCII)
+
+
+@dataclass(slots=True)
+class _Finder:
+    """Finds the picture that an annotation describes; each picture is described once.
+
+    `twins` are pictures that an annotation names, when one of its stem elsewhere was better.
+    """
+
+    tree: Tree
+    taken: set[str] = field(default_factory=set)
+    twins: set[str] = field(default_factory=set)
+    sizes: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.sizes = Counter(posixpath.dirname(name) for name in self.tree.pictures)
+
+    def find(self, labels: str, filename: str) -> str:
+        """The picture, or '' if there is none that is not taken."""
+        stem = PurePosixPath(labels).stem
+        stems = self.tree.pictures_by_stem
+        found = [*stems.get(stem, ()), *stems.get(PurePosixPath(stem).stem, ())]
+        if not found and filename:
+            exact = self.tree.find(PurePosixPath(filename.replace("\\", "/")).name)
+            found = [exact] if exact in self.tree.pictures_by_path.values() else []
+        free = [name for name in found if name not in self.taken]
+        if not free:
+            return ""
+        best: str = max(free, key=lambda name: self._likeness(name, labels, filename))
+        self.taken.add(best)
+        named = [name for name in free if posixpath.basename(name) == posixpath.basename(filename)]
+        if best not in named:
+            self.twins.update(named)
+        return best
+
+    def _likeness(self, picture: str, labels: str, filename: str) -> tuple[int, int, bool]:
+        """Folders in common, then the larger folder, then the very name."""
+        ours, theirs = _bare(picture)[::-1], _bare(labels)[::-1]
+        common = 0
+        while common < min(len(ours), len(theirs)) and ours[common] == theirs[common]:
+            common += 1
+        same = posixpath.basename(picture) == posixpath.basename(filename)
+        return common, self.sizes[posixpath.dirname(picture)], same
+
+
+def recognise(tree: Tree) -> bool:
+    """XML annotations, or text files of the plain form beside pictures of the same stem."""
+    if tree.manifest and not _LIST.fullmatch(posixpath.basename(tree.manifest)):
+        return False
+    if any(_is_annotation(tree, name) for name in tree.named(".xml")[:20]):
+        return True
+    return not tree.manifest and any(_is_plain(tree, name) for name in tree.named(".txt")[:50])
+
+
+def read(tree: Tree) -> Iterator[Item | Problem]:
+    """The clean boards, the pictures with annotations, then those without."""
+    source = _Source(tree)
+    yield from source.problems
+    for picture in source.cleans.values():
+        yield source.bare(picture, is_golden=True, group=PurePosixPath(picture).stem)
+    for labels in _label_files(tree):
+        yield from _labelled(source, labels)
+    done = source.finder.taken.union(source.finder.twins, source.cleans.values())
+    for picture in tree.pictures:
+        if picture not in done and source.wanted(picture):
+            yield source.bare(picture)
+
+
+def write(
+    pictures: Iterable[Picture],
+    folder: Path,
+    classes: Sequence[str],  # noqa: ARG001  every box names its class
+) -> Iterator[Written | Problem]:
+    """JPEGImages/, Annotations/ and ImageSets/Main/."""
+    stems = writing.Stems()
+    with ExitStack() as stack:
+        lists: dict[Split, TextIO] = {}
+        for picture in pictures:
+            writing.put(folder, f"JPEGImages/{picture.name}", picture.read())
+            stem = stems.take(picture.name)
+            if picture.labelled:
+                content = _annotation(picture).encode()
+                writing.put(folder, f"Annotations/{stem}.xml", content)
+            if picture.split is not None:
+                if picture.split not in lists:
+                    path = folder / "ImageSets" / "Main" / f"{picture.split}.txt"
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    lists[picture.split] = stack.enter_context(path.open("w", encoding="utf-8"))
+                lists[picture.split].write(f"{stem}\n")
+            yield Written(picture.name, len(picture.boxes))
+
+
+def _annotation(picture: Picture) -> str:
+    objects = "".join(
+        f"  <object>\n    <name>{escape(box.label)}</name>\n    <bndbox>\n"
+        + "".join(
+            f"      <{corner}>{base.number(value)}</{corner}>\n"
+            for corner, value in zip(CORNERS, (box.x1, box.y1, box.x2, box.y2), strict=True)
+        )
+        + "    </bndbox>\n  </object>\n"
+        for box in picture.boxes
+    )
+    return (
+        f"<annotation>\n  <filename>{escape(PurePosixPath(picture.name).name)}</filename>\n"
+        f"  <size>\n    <width>{picture.width}</width>\n    <height>{picture.height}</height>\n"
+        f"    <depth>3</depth>\n  </size>\n{objects}</annotation>\n"
+    )
+
+
+def _bare(name: str) -> list[str]:
+    """The parts of a path that say which picture it is, without ending."""
+    parts = posixpath.splitext(name)[0].split("/")
+    skipped = LABEL_FOLDERS | naming.FOLDERS
+    return [*(part for part in parts[:-1] if part.lower() not in skipped), parts[-1]]
+
+
+def _is_annotation(tree: Tree, name: str) -> bool:
+    try:
+        voc_xml.read(tree.bounded(name))
+    except Invalid:
+        return False
+    return True
+
+
+def _is_plain(tree: Tree, name: str) -> bool:
+    if PurePosixPath(name).stem not in tree.pictures_by_stem:
+        return False
+    try:
+        first = next(tree.lines(name), None)
+        return first is not None and not first[1][0].isdigit() and bool(_plain(*first))
+    except Invalid:
+        return False
+
+
+def _label_files(tree: Tree) -> Iterator[str]:
+    xml = [name for name in tree.files if name.lower().endswith(".xml")]
+    if xml:
+        yield from xml
+        return
+    for name in tree.files:
+        if name.lower().endswith(".txt") and PurePosixPath(name).stem in tree.pictures_by_stem:
+            yield name
+
+
+class _Source:
+    """A tree, and what its lists and folders say of the pictures."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.names = naming.short(tree.pictures, splits=False)
+        self.finder = _Finder(tree)
+        self.splits: dict[str, Split] = {}
+        self.problems: list[Problem] = []
+        lists = [tree.manifest] if tree.manifest else tree.named(".txt")
+        for name in lists:
+            self._add_list(name)
+        # HRIPCB's golden pictures by the number of their board
+        self.cleans = {
+            PurePosixPath(name).stem: name
+            for name in tree.pictures
+            if CLEAN_BOARDS in PurePosixPath(name).parts[:-1]
+        }
+
+    def _add_list(self, name: str) -> None:
+        """Note the split of each stem that a list of ImageSets/ names."""
+        match = _LIST.fullmatch(posixpath.basename(name))
+        if not match:
+            return
+        split = base.SPLITS[match[1].lower()]
+        try:
+            for _, text in self.tree.lines(name):
+                for word in (text, text.split()[0]):
+                    if match[1].lower() != "trainval" or word not in self.splits:
+                        self.splits[word] = split
+        except Invalid as error:
+            self.problems.append(Problem(name, None, str(error)))
+
+    def split(self, picture: str) -> Split | None:
+        """The split of a picture."""
+        name = self.names[picture]
+        stem = posixpath.splitext(name)[0]
+        words = (name, stem, posixpath.basename(stem))
+        return next((self.splits[word] for word in words if word in self.splits), None)
+
+    def wanted(self, picture: str) -> bool:
+        """Whether the list that a person pointed at, if any, names this picture."""
+        return not self.tree.manifest or self.split(picture) is not None
+
+    def bare(self, picture: str, *, is_golden: bool = False, group: str = "") -> Item:
+        """A picture without labels."""
+        return Item(
+            self.names[picture],
+            functools.partial(self.tree.read, picture),
+            split=None if is_golden else self.split(picture),
+            group=group,
+            is_golden=is_golden,
+            file=picture,
+        )
+
+
+def _labelled(source: _Source, labels: str) -> Iterator[Item | Problem]:
+    try:
+        found, boxes, problems = _parse(source.tree, labels)
+    except Invalid as error:
+        yield Problem(labels, None, str(error))
+        return
+    picture = source.finder.find(labels, found.filename)
+    if not picture:
+        wanted = found.filename or PurePosixPath(labels).stem
+        yield Problem(labels, None, f"its picture {wanted!r} is not in the source, or is taken.")
+        return
+    if not source.wanted(picture):
+        return
+    yield from problems
+    board = posixpath.basename(picture).split("_")[0]
+    clean = source.cleans.get(board, "")
+    yield replace(
+        source.bare(picture, group=board if clean else ""),
+        boxes=boxes,
+        labelled=True,
+        golden=source.names[clean] if clean else "",
+        label_file=labels,
+        size=_size(found),
+    )
+
+
+def _parse(
+    tree: Tree, labels: str
+) -> tuple[voc_xml.Annotation, tuple[Labelled, ...], list[Problem]]:
+    boxes: list[Labelled] = []
+    problems: list[Problem] = []
+    found = voc_xml.Annotation()
+    if labels.lower().endswith(".xml"):
+        found = voc_xml.read(tree.bounded(labels))
+        read = [(one.line, functools.partial(_object, one)) for one in found.objects]
+    else:
+        read = [(line, functools.partial(_plain, line, text)) for line, text in tree.lines(labels)]
+    for line, parse in read:
+        try:
+            boxes.append(parse())
+        except Invalid as error:
+            problems.append(Problem(labels, line, str(error)))
+    return found, tuple(boxes), problems
+
+
+def _object(found: voc_xml.Object) -> Labelled:
+    missing = [corner for corner in CORNERS if not found.corners.get(corner)]
+    if missing:
+        raise Invalid(f"the box has no {', '.join(missing)}.")
+    if not found.name:
+        raise Invalid("the box names no class.")
+    x1, y1, x2, y2 = numbers.floats([found.corners[corner] for corner in CORNERS])
+    return Labelled(x1, y1, x2, y2, found.name, found.line)
+
+
+def _plain(line: int, text: str) -> Labelled:
+    match = _PLAIN.fullmatch(text)
+    if not match:
+        raise Invalid(f"{text[:80]!r} is not `class x1 y1 x2 y2`.")
+    x1, y1, x2, y2 = numbers.floats(match[2].split())
+    return Labelled(x1, y1, x2, y2, match["name"], line)
+
+
+def _size(found: voc_xml.Annotation) -> tuple[int, int]:
+    try:
+        return int(float(found.width)), int(float(found.height))
+    except (ValueError, OverflowError):
+        return 0, 0
