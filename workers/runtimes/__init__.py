@@ -1,1 +1,102 @@
-"""How a trained model is run fast, one module a runtime."""
+"""How a trained model is run fast: one row a runtime, one module each, imported when it is used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+from typing import Protocol, cast
+
+from backend.errors import Invalid, Unavailable
+from workers.models.base import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A model as it was trained, or as it was given."""
+
+    family: str
+    weights: Path | None
+    classes: tuple[str, ...] = ()
+    image_size: int = 640
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """A way to run models: what it needs, which families and precisions it knows, best first."""
+
+    name: str
+    title: str
+    module: str
+    needs: tuple[str, ...]
+    families: tuple[str, ...]
+    precisions: tuple[str, ...]
+
+    def installed(self) -> bool:
+        """Whether its libraries are here."""
+        return all(util.find_spec(name) is not None for name in self.needs)
+
+
+RUNTIMES = {
+    runtime.name: runtime
+    for runtime in (
+        Runtime(
+            "openvino",
+            "OpenVINO: the quickest on processors",
+            "workers.runtimes.openvino",
+            ("openvino",),
+            ("yolo",),
+            ("bf16", "f32", "int8"),
+        ),
+        Runtime(
+            "torch",
+            "PyTorch: on a graphics card, or plain on the processor",
+            "workers.runtimes.torch",
+            ("torch",),
+            ("yolo",),
+            ("f16", "f32"),
+        ),
+        Runtime(
+            "native",
+            "The family's own code",
+            "workers.runtimes.native",
+            (),
+            ("golden", "faster_rcnn", "classifier"),
+            ("f32",),
+        ),
+    )
+}
+
+
+class Implementation(Protocol):
+    """A module of this folder.
+
+    `prepare` fills a folder from a model, once; pictures are for calibration. `load` makes a
+    model of the folder, in a process that may lack the libraries which prepared it.
+    """
+
+    prepare: Callable[[Source, str, Path, Sequence[Path]], None]
+    load: Callable[[Path, Source, str, float, int], Model]
+    precision: Callable[[str], str]
+
+
+def find(name: str) -> Runtime:
+    """The runtime of that name, if it can run here."""
+    if name not in RUNTIMES:
+        raise Invalid(f"There is no runtime {name!r}; there are {', '.join(RUNTIMES)}.")
+    runtime = RUNTIMES[name]
+    if not runtime.installed():
+        raise Unavailable(f"The runtime {name} needs {' and '.join(runtime.needs)}: not installed.")
+    return runtime
+
+
+def implementation(name: str) -> Implementation:
+    """The module that does it."""
+    return cast("Implementation", importlib.import_module(find(name).module))
+
+
+def choices(family: str) -> list[Runtime]:
+    """The installed runtimes that know a family."""
+    return [r for r in RUNTIMES.values() if family in r.families and r.installed()]

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from backend.errors import Invalid
+from tests.workers.engine import spots
+from workers.engine import chunks
+from workers.engine.chunks import ChunkResult, Looked, Status, Work
+from workers.engine.local import LocalPool
+from workers.engine.work import Setup
+
+
+def _work(paths: list[str]) -> Iterable[Work]:
+    return (Work(i, path) for i, path in enumerate(paths))
+
+
+def _all(results: Iterable[ChunkResult]) -> dict[int, Looked]:
+    found: dict[int, Looked] = {}
+    for result in results:
+        for one in result:
+            assert one.index not in found
+            found[one.index] = one
+    return found
+
+
+def test_every_picture_is_answered_once_with_its_own_boxes(tmp_path: Path) -> None:
+    paths = spots.draw(tmp_path, 30)
+    with LocalPool(spots.setup(), 2) as pool:
+        found = _all(pool.run(chunks.cut(_work(paths), 4)))
+    assert [len(found[i].boxes) for i in range(30)] == [i % 3 for i in range(30)]
+    assert {(one.width, one.height) for one in found.values()} == {(64, 48)}
+
+
+def test_processes_killed_again_and_again_lose_nothing(tmp_path: Path) -> None:
+    paths = spots.draw(tmp_path, 120)
+    random.seed(1)
+    found: dict[int, Looked] = {}
+    with LocalPool(spots.setup(0.01), 2) as pool:
+        for count, result in enumerate(pool.run(chunks.cut(_work(paths), 4))):
+            found.update((one.index, one) for one in result)
+            if count % 6 == 5 and count < 36:
+                os.kill(random.choice(pool.pids()), signal.SIGKILL)
+    assert sorted(found) == list(range(120))
+    assert all(one.status == Status.OK for one in found.values())
+
+
+def test_a_picture_that_kills_its_process_is_the_only_one_left_out(tmp_path: Path) -> None:
+    paths = spots.draw(tmp_path, 12)
+    paths[5] = spots.draw(tmp_path, 1, "killer")[0]
+    with LocalPool(spots.setup(), 1) as pool:
+        found = _all(pool.run(chunks.cut(_work(paths), 8)))
+    assert [i for i, one in found.items() if one.status != Status.OK] == [5]
+    assert found[5].status == Status.CRASHED
+    assert "killer0.png" in found[5].error
+
+
+def test_no_process_is_left_when_the_pool_is_closed_in_the_middle(tmp_path: Path) -> None:
+    paths = spots.draw(tmp_path, 40)
+    with LocalPool(spots.setup(0.05), 2) as pool:
+        next(iter(pool.run(chunks.cut(_work(paths), 2))))
+        pids = pool.pids()
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_model_that_cannot_be_loaded_is_told_in_its_own_words() -> None:
+    with (
+        LocalPool(Setup("tests.workers.engine.spots:refuse"), 1) as pool,
+        pytest.raises(Invalid, match="for another model"),
+    ):
+        next(iter(pool.run(chunks.cut([Work(0, "none.png")], 1))))

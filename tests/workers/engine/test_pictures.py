@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+from backend.errors import LoupeError, Refused
+from workers.engine import pictures
+from workers.engine.pictures import Unreadable
+
+
+@pytest.fixture
+def jpeg() -> bytes:
+    random = np.random.default_rng(0)
+    pixels = cv2.resize(random.integers(0, 255, (30, 40, 3), np.uint8), (1600, 1200))
+    return bytes(cv2.imencode(".jpg", pixels)[1])
+
+
+def _saved(path: Path, image: Image.Image, **options: Any) -> bytes:
+    image.save(path, **options)
+    return path.read_bytes()
+
+
+def _bomb() -> bytes:
+    def part(kind: bytes, data: bytes) -> bytes:
+        crc = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + crc
+
+    head = struct.pack(">IIBBBBB", 20000, 20000, 8, 0, 0, 0, 0)
+    rows = zlib.compress(bytes(20001) * 20000, 9)
+    return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", rows) + part(b"IEND", b"")
+
+
+def test_a_large_jpeg_is_reduced_while_it_is_decoded_and_knows_its_true_size(jpeg: bytes) -> None:
+    decoded = pictures.decode(jpeg, "a.jpg", wanted=640)
+    assert decoded.pixels.shape == (600, 800, 3)
+    assert (decoded.width, decoded.height) == (1600, 1200)
+
+
+def test_a_grey_picture_comes_in_three_channels(tmp_path: Path) -> None:
+    data = _saved(tmp_path / "grey.png", Image.new("L", (20, 10), 70))
+    assert pictures.decode(data, "grey.png").pixels.shape == (10, 20, 3)
+
+
+def test_a_turned_picture_comes_upright(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    data = _saved(tmp_path / "turned.jpg", Image.new("RGB", (40, 20)), exif=exif)
+    decoded = pictures.decode(data, "turned.jpg")
+    assert (decoded.width, decoded.height) == (20, 40)
+    assert decoded.pixels.shape == (40, 20, 3)
+
+
+def test_what_is_no_whole_picture_is_unreadable(jpeg: bytes, tmp_path: Path) -> None:
+    png = _saved(tmp_path / "a.png", Image.fromarray(np.eye(300, dtype=np.uint8) * 255))
+    for data, reason in (
+        (b"", "empty"),
+        (b"board 17, lot 4\n" * 40, "not a picture"),
+        (jpeg[: len(jpeg) // 2], "truncated"),
+        (png[: len(png) // 2], "truncated"),
+    ):
+        with pytest.raises(Unreadable, match=reason):
+            pictures.decode(data, "a.jpg")
+
+
+def test_what_would_be_judged_wrongly_is_refused(tmp_path: Path) -> None:
+    grey = Image.new("L", (20, 10))
+    for data, reason in (
+        (_bomb(), "larger than any picture"),
+        (_saved(tmp_path / "c.jpg", Image.new("CMYK", (20, 10))), "CMYK"),
+        (_saved(tmp_path / "i.png", Image.new("I;16", (20, 10))), "16 bits"),
+        (bytes(cv2.imencode(".png", np.zeros((9, 9, 3), np.uint16))[1]), "16 bits"),
+        (
+            _saved(
+                tmp_path / "w.webp",
+                Image.new("RGB", (20, 10)),
+                save_all=True,
+                append_images=[Image.new("RGB", (20, 10), "red")],
+            ),
+            "animated",
+        ),
+        (
+            _saved(tmp_path / "p.tif", grey, save_all=True, append_images=[grey]),
+            "several pages",
+        ),
+    ):
+        with pytest.raises(Refused, match=reason):
+            pictures.decode(data, "odd.png")
+
+
+def test_a_missing_file_is_told_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(LoupeError, match=r"gone\.jpg is not there"):
+        pictures.read(str(tmp_path / "gone.jpg"))

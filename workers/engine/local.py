@@ -1,0 +1,144 @@
+"""The pool on this machine: processes with one thread each, fed through pipes."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing import connection
+from typing import Any
+
+from backend.errors import LoupeError, Unavailable
+from workers.engine.chunks import Chunk, ChunkResult
+from workers.engine.schedule import Schedule
+from workers.engine.work import Setup, Worker
+
+log = logging.getLogger(__name__)
+IN_FLIGHT = 2
+MOST_FALSE_STARTS = 3
+READY = "ready"
+_spawn = multiprocessing.get_context("spawn")
+
+
+@dataclass(eq=False, slots=True)
+class Hand:
+    """A worker process and our end of its pipe."""
+
+    process: multiprocessing.process.BaseProcess
+    pipe: connection.Connection
+    ready: bool = False
+
+
+class LocalPool:
+    """Worker processes of this machine; `with` it, or close it."""
+
+    def __init__(self, setup: Setup, processes: int = 0) -> None:
+        self.setup = setup
+        self.size = processes or len(os.sched_getaffinity(0))
+        self._hands: list[Hand] = []
+        self._false_starts = 0
+
+    def __enter__(self) -> LocalPool:
+        self._fill()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, work: Iterable[Chunk]) -> Iterator[ChunkResult]:
+        """The answer to every chunk, in the order in which they come."""
+        schedule = Schedule(iter(work))
+        self._fill()
+        while True:
+            for hand in self._hands:
+                self._feed(hand, schedule)
+            yield from schedule.given_up()
+            if not schedule.waiting():
+                return
+            yield from self._receive(schedule)
+
+    def pids(self) -> list[int]:
+        """The processes' ids."""
+        return [hand.process.pid for hand in self._hands if hand.process.pid]
+
+    def close(self) -> None:
+        """End all processes now, whatever they do."""
+        for hand in self._hands:
+            hand.process.kill()
+        for hand in self._hands:
+            hand.process.join()
+            hand.pipe.close()
+        self._hands.clear()
+
+    def _fill(self) -> None:
+        while len(self._hands) < self.size:
+            self._hands.append(_start(self.setup))
+
+    def _feed(self, hand: Hand, schedule: Schedule) -> None:
+        try:
+            while schedule.holding(hand) < IN_FLIGHT:
+                chunk = schedule.take(hand)
+                if chunk is None:
+                    return
+                hand.pipe.send(chunk)
+        except OSError:
+            return  # it is dead; its closed pipe is seen when we wait
+
+    def _receive(self, schedule: Schedule) -> Iterator[ChunkResult]:
+        pipes: dict[Any, Hand] = {hand.pipe: hand for hand in self._hands}
+        for pipe in connection.wait(pipes):
+            hand = pipes[pipe]
+            try:
+                message = hand.pipe.recv()
+            except (EOFError, OSError):
+                self._bury(hand, schedule)
+                continue
+            if isinstance(message, ChunkResult):
+                if schedule.answered(hand, message.number):
+                    yield message
+            elif isinstance(message, LoupeError):
+                raise message
+            else:
+                hand.ready = True
+                self._false_starts = 0
+
+    def _bury(self, hand: Hand, schedule: Schedule) -> None:
+        hand.process.kill()
+        hand.process.join()
+        hand.pipe.close()
+        self._hands.remove(hand)
+        schedule.died(hand, looking=hand.ready)
+        log.warning("A detection process ended (%s); it is replaced.", hand.process.exitcode)
+        if not hand.ready:
+            self._false_starts += 1
+        if self._false_starts > MOST_FALSE_STARTS:
+            raise Unavailable(
+                f"The detection processes end while they load the model "
+                f"(exit code {hand.process.exitcode}); there may be too little memory."
+            )
+        self._fill()
+
+
+def _start(setup: Setup) -> Hand:
+    ours, theirs = _spawn.Pipe()
+    process = _spawn.Process(target=serve, args=(theirs, setup), daemon=True)
+    process.start()
+    theirs.close()
+    return Hand(process, ours)
+
+
+def serve(pipe: connection.Connection, setup: Setup) -> None:
+    """A worker process: answers chunks until its parent goes away."""
+    try:
+        worker = Worker(setup)
+    except LoupeError as error:
+        pipe.send(error)
+        return
+    pipe.send(READY)
+    try:
+        while True:
+            pipe.send(worker.look(pipe.recv()))
+    except (EOFError, OSError, KeyboardInterrupt):
+        return

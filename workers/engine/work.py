@@ -1,0 +1,137 @@
+"""What a worker does with a chunk, the same in a process of this machine and in an actor."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from backend.errors import LoupeError, Refused
+from workers.engine import chunks, pictures
+from workers.engine.chunks import Chunk, ChunkResult, Looked, Status
+from workers.models.base import NOTHING, Answer, Detections, Model, Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How a worker gets its model, and how it looks at pictures; travels as a pickle.
+
+    `loader` is "module:function"; it is called with `arguments` once, in the worker.
+    `wanted` is the model's input size where pictures may be reduced while they are decoded.
+    """
+
+    loader: str
+    arguments: tuple[Any, ...] = ()
+    confidence: float = 0.25
+    wanted: int = 0
+    batch: int = 1
+    megapixels: int = 200
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Clock:
+    """Where the time goes."""
+
+    decode: float = 0.0
+    infer: float = 0.0
+
+
+class Worker:
+    """A loaded model and what it needs to answer chunks."""
+
+    def __init__(self, setup: Setup) -> None:
+        cv2.setNumThreads(1)
+        self.setup = setup
+        self.name = f"{socket.gethostname()}:{os.getpid()}"
+        self.model = load(setup)
+
+    def look(self, chunk: Chunk, before: Callable[[int], None] = lambda _: None) -> ChunkResult:
+        """The boxes of every picture; one that fails says why and stops nothing."""
+        clock = Clock()
+        looked: list[Looked] = []
+        for start in range(0, len(chunk), self.setup.batch):
+            before(start)
+            part = slice(start, start + self.setup.batch)
+            looked += self._batch(chunk, part, clock)
+        return chunks.pack(chunk.number, looked, self.name, clock.decode, clock.infer)
+
+    def _batch(self, chunk: Chunk, part: slice, clock: Clock) -> list[Looked]:
+        began = time.perf_counter()
+        goldens = chunk.goldens[part] or ("",) * len(chunk.indices[part])
+        opened = [
+            self._open(*one)
+            for one in zip(chunk.indices[part], chunk.sources[part], goldens, strict=True)
+        ]
+        good = [one for one in opened if isinstance(one, Opened)]
+        decoded = time.perf_counter()
+        answers = iter(self._predict([one.picture for one in good]))
+        done = time.perf_counter()
+        clock.decode += decoded - began
+        clock.infer += done - decoded
+        each = (done - began) * 1000 / max(len(opened), 1)
+        return [
+            self._answered(one, next(answers), each) if isinstance(one, Opened) else one
+            for one in opened
+        ]
+
+    def _open(self, index: int, source: str, golden: str) -> Opened | Looked:
+        try:
+            decoded = self._decoded(source)
+            clean = self._decoded(golden).pixels if golden else None
+        except Refused as error:
+            return Looked(index, status=Status.REFUSED, error=str(error))
+        except LoupeError as error:
+            return Looked(index, status=Status.UNREADABLE, error=str(error))
+        picture = Picture(decoded.pixels, clean, Path(source).name)
+        return Opened(index, picture, decoded.width, decoded.height)
+
+    def _decoded(self, source: str) -> pictures.Decoded:
+        data = pictures.read(source)
+        return pictures.decode(data, Path(source).name, self.setup.wanted, self.setup.megapixels)
+
+    def _predict(self, batch: Sequence[Picture]) -> Sequence[Answer]:
+        return self.model.predict(batch) if batch else ()
+
+    def _answered(self, opened: Opened, answer: Answer, milliseconds: float) -> Looked:
+        width, height = opened.width, opened.height
+        if isinstance(answer, Refused):
+            reason = str(answer)
+            return Looked(
+                opened.index, NOTHING, Status.REFUSED, reason, milliseconds, width, height
+            )
+        sure = opened.full(answer[answer[:, 4] >= self.setup.confidence])
+        return Looked(opened.index, sure, Status.OK, "", milliseconds, width, height)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A decoded picture and its true size."""
+
+    index: int
+    picture: Picture
+    width: int
+    height: int
+
+    def full(self, boxes: Detections) -> Detections:
+        """Boxes of the reduced pixels as boxes of the whole picture."""
+        height, width = self.picture.pixels.shape[:2]
+        if (width, height) == (self.width, self.height):
+            return boxes
+        across, down = self.width / width, self.height / height
+        return np.asarray(boxes * np.array([across, down, across, down, 1, 1], np.float32))
+
+
+def load(setup: Setup) -> Model:
+    """Call the setup's loader."""
+    module, _, function = setup.loader.partition(":")
+    model: Model = getattr(importlib.import_module(module), function)(*setup.arguments)
+    return model

@@ -1,0 +1,26 @@
+"""Runs a family by its own code, for those that have no graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from workers.models import base
+from workers.models.base import Model
+from workers.runtimes import Source
+
+
+def precision(wanted: str) -> str:
+    """There is one."""
+    del wanted
+    return "f32"
+
+
+def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
+    """Nothing to do: the weights themselves are loaded."""
+
+
+def load(folder: Path, source: Source, precision: str, confidence: float, threads: int) -> Model:
+    """What the family loads; the worker drops what it is not confident of."""
+    del folder, precision, confidence, threads
+    return base.implementation(source.family).load(source.weights, "")
