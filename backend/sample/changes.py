@@ -81,7 +81,7 @@ def _where(values: NDArray[np.float32], pixels: Mask) -> NDArray[np.float32]:
 
 
 def is_pin_hole(change: Change) -> bool:
-    return change.one_blot() and bool(_where(change.inside, change.pixels).min() >= 2.5)
+    return change.one_blot() and bool(_where(change.inside, change.pixels).min() >= 3.5)
 
 
 def is_copper(change: Change) -> bool:

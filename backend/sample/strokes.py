@@ -61,7 +61,7 @@ def _first(found: NDArray[np.bool_], otherwise: int) -> int:
 
 
 def pin_hole(rng: Generator, ground: Ground, y: int, x: int) -> Stroke | None:
-    return _blob(rng, float(ground.inside[y, x]) - 3)
+    return _blob(rng, float(ground.inside[y, x]) - 4)
 
 
 def copper(rng: Generator, ground: Ground, y: int, x: int) -> Stroke | None:
