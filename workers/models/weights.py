@@ -1,0 +1,138 @@
+"""Weights as safetensors: plain numbers with a header that says what they are; never a pickle.
+
+Matrices are kept in half precision. The header holds the family, the variant, the classes, the
+image size, and what else the family wants (`extra`), each as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+
+from backend.errors import Invalid, NotFound, Unavailable
+
+Tensors = dict[str, torch.Tensor]
+# What torch raises on a file that is damaged, or that holds more than plain numbers.
+DAMAGED = (
+    RuntimeError,
+    pickle.UnpicklingError,
+    EOFError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    ImportError,
+    OSError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a weights file is."""
+
+    family: str
+    variant: str
+    classes: tuple[str, ...]
+    image_size: int
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def save(path: Path, header: Header, tensors: Mapping[str, torch.Tensor]) -> Path:
+    """Write weights; the file appears whole or not at all."""
+    entries = {
+        "family": header.family,
+        "variant": header.variant,
+        "classes": header.classes,
+        "image_size": header.image_size,
+        "extra": header.extra,
+    }
+    metadata = {name: json.dumps(value) for name, value in entries.items()}
+    kept = {name: _compact(tensor) for name, tensor in tensors.items()}
+    write_whole(path, safetensors.torch.save(kept, metadata))
+    return path
+
+
+def load(path: Path, family: str) -> tuple[Header, Tensors]:
+    """Read weights of that family, in single precision."""
+    header = peek(path)
+    if header.family != family:
+        raise Invalid(
+            f"The weights {path.name} belong to the family {header.family!r}, not to {family!r}."
+        )
+    tensors = safetensors.torch.load_file(path)
+    return header, {name: _widen(tensor) for name, tensor in tensors.items()}
+
+
+def peek(path: Path) -> Header:
+    """What a weights file is, without reading its numbers."""
+    if not path.is_file():
+        raise NotFound(f"There is no weights file {path}.")
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            found = file.metadata() or {}
+        entries = {name: json.loads(found[name]) for name in ("family", "variant", "image_size")}
+        classes, extra = json.loads(found["classes"]), json.loads(found.get("extra", "{}"))
+    except (safetensors.SafetensorError, KeyError, ValueError, OSError) as error:
+        raise Invalid(f"The file {path.name} is no weights file of Loupe: {error}.") from error
+    return Header(classes=tuple(classes), extra=extra, **entries)
+
+
+def is_ours(path: Path) -> bool:
+    """Whether the file's name says that it is in this format."""
+    return path.suffix == ".safetensors"
+
+
+def read_state(path: Path) -> Tensors:
+    """The state dict of a torch file (.pt, .pth); code in it is refused, not run."""
+    if not path.is_file():
+        raise NotFound(f"There is no weights file {path}.")
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            found = torch.load(path, map_location="cpu", weights_only=True)
+    except DAMAGED as error:
+        raise Invalid(
+            f"The weights {path.name} are no plain state dict: {first_line(error)}"
+        ) from error
+    if not isinstance(found, dict) or not all(isinstance(v, torch.Tensor) for v in found.values()):
+        raise Invalid(f"The weights {path.name} are no plain state dict.")
+    return {str(name): _widen(tensor) for name, tensor in found.items()}
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file by its new content; on a full disk the old one stays as it was."""
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise Unavailable(f"{path.name} could not be saved: {error.strerror}.") from error
+
+
+def first_line(error: Exception) -> str:
+    """The first line of a library's message, as the end of a sentence."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".") + "."
+
+
+def _compact(tensor: torch.Tensor) -> torch.Tensor:
+    """Vectors (running variances above all) do not fit half precision."""
+    kept = tensor.detach().cpu().contiguous()
+    return kept.half() if kept.is_floating_point() and kept.ndim > 1 else kept.clone()
+
+
+def _widen(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.float() if tensor.is_floating_point() else tensor
