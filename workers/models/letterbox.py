@@ -1,0 +1,60 @@
+"""A picture as a detector sees it: long side scaled to a size, padded to multiples of 32."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import cv2
+import numpy as np
+
+from workers.models.base import Detections, Pixels
+
+GREY = 114
+STRIDE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The padded picture (BGR), and what leads back to the original: scales and corner."""
+
+    pixels: Pixels
+    scale: tuple[float, float]
+    corner: tuple[int, int]
+    original: tuple[int, int]
+
+    def back(self, found: Detections) -> Detections:
+        """Boxes of the padded picture, in pixels of the original and inside it."""
+        result = found.copy()
+        for axis in (0, 1):
+            result[:, axis:4:2] = (found[:, axis:4:2] - self.corner[axis]) / self.scale[axis]
+            np.clip(result[:, axis:4:2], 0, self.original[axis], out=result[:, axis:4:2])
+        return result
+
+
+def colour(pixels: Pixels) -> Pixels:
+    """Three channels, blue first, whatever the picture has."""
+    if pixels.ndim == 2:
+        return np.repeat(pixels[:, :, None], 3, axis=2)
+    return pixels[:, :, :3]
+
+
+def fit(pixels: Pixels, size: int) -> Fitted:
+    """Resize and pad, exactly as the training does."""
+    height, width = pixels.shape[:2]
+    ratio = size / max(height, width)
+    wide, high = (max(1, min(int(np.ceil(side * ratio)), size)) for side in (width, height))
+    image = colour(pixels)
+    if ratio != 1:
+        image = _pixels(cv2.resize(image, (wide, high), interpolation=cv2.INTER_LINEAR))
+    right, below = -wide % STRIDE, -high % STRIDE
+    left, top = right // 2, below // 2
+    padded = cv2.copyMakeBorder(
+        image, top, below - top, left, right - left, cv2.BORDER_CONSTANT, value=(GREY,) * 3
+    )
+    return Fitted(_pixels(padded), (wide / width, high / height), (left, top), (width, height))
+
+
+def _pixels(image: Any) -> Pixels:
+    """OpenCV's stubs leave the type of what it returns open."""
+    return cast("Pixels", image)

@@ -1,0 +1,33 @@
+"""Ultralytics, kept quiet and off the network: call `prepare` before anything imports it."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+from backend import settings
+
+SETTINGS = {
+    "YOLO_OFFLINE": "true",
+    "YOLO_AUTOINSTALL": "false",
+    "YOLO_VERBOSE": "false",
+    "ULTRALYTICS_SAFE_LOAD": "1",
+}
+OFF = ("sync", "mlflow", "raytune", "clearml", "comet", "dvc", "tensorboard", "wandb", "hub")
+
+
+def environment() -> dict[str, str]:
+    """What must be set in the environment of each process that imports Ultralytics."""
+    return {**SETTINGS, "YOLO_CONFIG_DIR": str(settings.current().cache / "ultralytics")}
+
+
+def prepare() -> None:
+    """Set the environment, import Ultralytics and switch off all that reports or downloads."""
+    for name, value in environment().items():
+        os.environ.setdefault(name, value)
+    (settings.current().cache / "ultralytics").mkdir(parents=True, exist_ok=True)
+    from ultralytics import utils
+
+    utils.LOGGER.setLevel(logging.ERROR)
+    if any(utils.SETTINGS.get(name) for name in OFF):
+        utils.SETTINGS.update({name: False for name in OFF if name in utils.SETTINGS})

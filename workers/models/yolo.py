@@ -1,0 +1,133 @@
+"""The family `yolo`: YOLO11 by Ultralytics, from given weights or from scratch.
+
+Files that may start a training: our own (.safetensors) and Ultralytics' (.pt, read without running
+code). `parameters.extra` may hold `from_scratch` (True: no start weights are looked for) and any
+training setting of Ultralytics (`mosaic`, `freeze`, …), which goes through unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from workers.models import distributed, letterbox, offline, start, training, weights
+from workers.models.base import (
+    NOTHING,
+    Detections,
+    Parameters,
+    Picture,
+    Reporter,
+    Trained,
+    TrainingSet,
+)
+
+FAMILY = "yolo"
+LEAST_SCORE = 0.001
+NMS_IOU = 0.7
+MOST = 300
+
+
+def train(
+    data: TrainingSet,
+    begin: Path | None,
+    parameters: Parameters,
+    reporter: Reporter,
+    folder: Path,
+) -> Trained:
+    """Train; given the same folder again after a kill, go on after the last finished epoch.
+
+    Raises Refused or Invalid before anything is started where the request makes no sense, and
+    whatever the reporter raises (Cancelled), leaving the folder resumable.
+    """
+    training.check(data, parameters)
+    training.check_boxes(data)
+    variant = parameters.variant or "n"
+    chosen = start.choose(FAMILY, variant, begin, bool(parameters.extra.get("from_scratch")))
+    reporter.log(
+        f"Starts from {chosen.name}." if chosen else "Starts from scratch, knowing nothing."
+    )
+    task = training.Task(data, chosen, parameters, folder.resolve())
+    figures = distributed.run(_loop, task, reporter)
+    return Trained(folder / "model.safetensors", figures)
+
+
+def load(path: Path | None, device: str = "cpu") -> Yolo:
+    """A model from our own weights or from Ultralytics'."""
+    from workers.models import yolo_network
+
+    chosen = path or start.choose(FAMILY, "n", None, False)
+    assert chosen is not None
+    header, network = yolo_network.read(chosen)
+    return Yolo(header, network, device or training.device())
+
+
+class Yolo:
+    """A YOLO in memory; `network` maps RGB batches in 0..1 to (batch, 4 + classes, anchors)."""
+
+    def __init__(self, header: weights.Header, network: torch.nn.Module, device: str) -> None:
+        self.header, self.device = header, torch.device(device)
+        self.classes, self.image_size = header.classes, header.image_size
+        self.network = network.to(self.device).eval()
+
+    def predict(self, batch: Sequence[Picture]) -> list[Detections]:
+        """The detections of each picture, best first, from a score of .001 up, at most 300."""
+        fitted = [letterbox.fit(picture.pixels, self.image_size) for picture in batch]
+        shapes: dict[tuple[int, ...], list[int]] = {}
+        for index, each in enumerate(fitted):
+            shapes.setdefault(each.pixels.shape, []).append(index)
+        found = [NOTHING] * len(batch)
+        for chosen in shapes.values():
+            boxes = self._detect(tensor([fitted[index] for index in chosen]).to(self.device))
+            for index, rows in zip(chosen, boxes, strict=True):
+                found[index] = fitted[index].back(rows)
+        return found
+
+    def export(self, runtime: str, folder: Path) -> Path:
+        """The network as a file for another program: torchscript, openvino or onnx."""
+        from workers.models import exporting
+
+        side = -(-self.image_size // letterbox.STRIDE) * letterbox.STRIDE
+        return exporting.write(
+            _Boxes(self.network), (1, 3, side, side), runtime, folder, self.header
+        )
+
+    @torch.inference_mode()
+    def _detect(self, images: torch.Tensor) -> list[Detections]:
+        from ultralytics.utils import nms
+
+        output = self.network(images)
+        output = output[0] if isinstance(output, tuple | list) else output
+        rows = nms.non_max_suppression(
+            output, LEAST_SCORE, NMS_IOU, max_det=MOST, nc=len(self.classes), max_time_img=10.0
+        )
+        return [each.cpu().numpy().astype(np.float32) for each in rows]
+
+
+class _Boxes(torch.nn.Module):
+    """The network without what only its training needs."""
+
+    def __init__(self, network: torch.nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, images: torch.Tensor) -> Any:
+        """Boxes and class scores: (batch, 4 + classes, anchors)."""
+        return self.network(images)[0]
+
+
+def tensor(fitted: Sequence[letterbox.Fitted]) -> torch.Tensor:
+    """Pictures of one shape as the network takes them: RGB, channels first, 0 to 1."""
+    stacked = np.stack([each.pixels[:, :, ::-1].transpose(2, 0, 1) for each in fitted])
+    return torch.from_numpy(stacked).float() / 255
+
+
+def _loop(task: training.Task, place: training.Place, reporter: Reporter) -> Mapping[str, Any]:
+    """Imports Ultralytics only here: it reads the process's rank when it is imported."""
+    offline.prepare()
+    from workers.models import yolo_trainer
+
+    return yolo_trainer.run(task, place, reporter)

@@ -1,0 +1,98 @@
+"""YOLO networks from files and back: ours, and Ultralytics' own without running their code."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from backend.errors import Invalid, NotFound
+from workers.models import offline, weights
+from workers.models.weights import Header
+
+offline.prepare()
+
+from ultralytics.nn import tasks  # noqa: E402 - must be imported after the settings are made
+
+
+def read(path: Path) -> tuple[Header, Any]:
+    """The network of a weights file, in training mode off."""
+    header, network = _ours(path) if weights.is_ours(path) else _theirs(path)
+    return header, network.float().eval()
+
+
+def fresh(variant: str, classes: tuple[str, ...], image_size: int) -> tuple[Header, Any]:
+    """A network that knows nothing."""
+    network = tasks.DetectionModel(f"yolo11{variant}.yaml", nc=len(classes), verbose=False)
+    return describe(network, classes, image_size), network
+
+
+def describe(network: Any, classes: tuple[str, ...], image_size: int) -> Header:
+    """The header that goes with a network."""
+    architecture = {name: network.yaml[name] for name in network.yaml if name != "yaml_file"}
+    variant = str(architecture.get("scale", ""))
+    return Header("yolo", variant, classes, image_size, {"architecture": architecture})
+
+
+def save(path: Path, header: Header, network: Any) -> Path:
+    """Write a network in our format."""
+    return weights.save(path, header, network.state_dict())
+
+
+def _ours(path: Path) -> tuple[Header, Any]:
+    header, tensors = weights.load(path, "yolo")
+    network = tasks.DetectionModel(
+        dict(header.extra["architecture"]), nc=len(header.classes), verbose=False
+    )
+    _widen_head(network, tensors)
+    try:
+        network.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise Invalid(f"The weights {path.name} do not fit: {weights.first_line(error)}") from error
+    network.names = dict(enumerate(header.classes))
+    return header, network
+
+
+def _theirs(path: Path) -> tuple[Header, Any]:
+    """A pickle of Ultralytics; anything else in it is refused by torch's own unpickler."""
+    if not path.is_file():
+        raise NotFound(f"There is no weights file {path}.")
+    if path.suffix != ".pt":
+        raise Invalid(f"A YOLO starts from a .pt or .safetensors file, not from {path.name}.")
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            found, _ = tasks.torch_safe_load(str(path), safe_only=True)
+    except weights.DAMAGED as error:
+        raise Invalid(
+            f"The weights {path.name} were refused, as they are no plain YOLO checkpoint: "
+            f"{weights.first_line(error)}"
+        ) from error
+    network = found.get("ema") or found.get("model")
+    if not isinstance(network, tasks.DetectionModel):
+        raise Invalid(f"The weights {path.name} hold no YOLO detector.")
+    classes = tuple(str(network.names[index]) for index in sorted(network.names))
+    return describe(network, classes, _image_size(found)), network
+
+
+def _image_size(found: Mapping[str, Any]) -> int:
+    size = (found.get("train_args") or {}).get("imgsz", 640)
+    return int(size if isinstance(size, int) else max(size))
+
+
+def _widen_head(network: Any, tensors: weights.Tensors) -> None:
+    """Give the class branches the width they were trained with: it depends on their first classes.
+
+    Ultralytics makes them as wide as the number of classes that the weights were first made for.
+    """
+    head = network.model[-1]
+    last = len(network.model) - 1
+    width = tensors[f"model.{last}.cv3.0.2.weight"].shape[1]
+    if head.cv3[0][-1].in_channels == width:
+        return
+    wide = tasks.DetectionModel(dict(network.yaml), nc=width, verbose=False)
+    for branch in wide.model[-1].cv3:
+        branch[-1] = torch.nn.Conv2d(branch[-1].in_channels, head.nc, 1)
+    head.cv3 = wide.model[-1].cv3

@@ -1,0 +1,282 @@
+"""Ultralytics' trainer with our data, our reports, our checkpoints, and Ray's process group.
+
+Import only inside a training process, after `offline.prepare` and once its rank is set.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from ultralytics.data import YOLODataset
+from ultralytics.models.yolo.detect import DetectionTrainer
+from ultralytics.nn import tasks
+
+from backend.domain import Split
+from backend.errors import Unavailable
+from workers.models import training, yolo_network
+from workers.models.base import Example, Parameters, Reporter
+from workers.models.training import Place, Task
+
+OURS = {"from_scratch", "download"}
+CURVES = {
+    "train/box_loss": "box_loss",
+    "train/cls_loss": "cls_loss",
+    "train/dfl_loss": "dfl_loss",
+    "val/box_loss": "val_box_loss",
+    "val/cls_loss": "val_cls_loss",
+    "val/dfl_loss": "val_dfl_loss",
+    "metrics/precision(B)": "precision",
+    "metrics/recall(B)": "recall",
+    "metrics/mAP50(B)": "map50",
+    "metrics/mAP50-95(B)": "map50_95",
+}
+
+
+def run(task: Task, place: Place, reporter: Reporter) -> Mapping[str, Any]:
+    """Train or go on; the leader leaves model.safetensors and the figures of the best epoch."""
+    last = task.folder / "weights" / "last.pt"
+    found = _checkpoint(last)
+    if found is None or not _finished(found, task.parameters):
+        trainer = Trainer(task, place, reporter, last if found else None)
+        torch.set_num_threads(place.threads)
+        trainer.train()
+        found = _checkpoint(last) if place.leads else None
+    return _conclude(task, found) if place.leads and found else {}
+
+
+class Trainer(DetectionTrainer):  # type: ignore[misc]
+    """One of `place.count` equal processes; Ray has made the process group where there are more."""
+
+    def __init__(self, task: Task, place: Place, reporter: Reporter, resume: Path | None) -> None:
+        self.task_, self.place, self.reporter = task, place, reporter
+        self.pace = training.Pace(reporter, task.parameters.epochs)
+        overrides = _overrides(task, place)
+        if resume is not None:
+            overrides |= {"resume": str(resume), "model": str(resume)}
+        super().__init__(overrides=overrides, _callbacks=_callbacks())
+        self.world_size, self.ddp = place.count, False
+        self.device = torch.device(place.device)
+        if place.leads:
+            self.add_callback("on_train_batch_end", Trainer._told_batch)
+            self.add_callback("on_fit_epoch_end", Trainer._told_epoch)
+
+    def get_dataset(self) -> dict[str, Any]:
+        """Our examples; the paths that Ultralytics wants to see name only the split."""
+        data = self.task_.data
+        self.splits = {
+            "train": data.of(Split.TRAIN),
+            "val": training.judged_on(
+                data, self.reporter if self.place.leads else training.Silent()
+            ),
+        }
+        names = dict(enumerate(data.classes))
+        return {"train": "train", "val": "val", "names": names, "nc": len(names), "channels": 3}
+
+    def build_dataset(self, img_path: str, mode: str = "train", batch: int | None = None) -> Any:
+        """The pictures of a split, without any file beside them."""
+        return Pictures(
+            self.splits[img_path],
+            self.task_.data.classes,
+            imgsz=self.args.imgsz,
+            batch_size=batch,
+            augment=mode == "train",
+            hyp=self.args,
+            rect=mode == "val",
+            cache=self.args.cache or None,
+            stride=32,
+            pad=0.0 if mode == "train" else 0.5,
+            data=self.data,
+        )
+
+    def setup_model(self) -> Any:
+        """The network: resumed, from start weights (classes matched by name), or a fresh one."""
+        if self.resume:
+            return super().setup_model()
+        classes, parameters = self.task_.data.classes, self.task_.parameters
+        if self.task_.start is None:
+            _, self.model = yolo_network.fresh(
+                parameters.variant or "n", classes, parameters.image_size
+            )
+            return None
+        header, source = yolo_network.read(self.task_.start)
+        self.model = self.get_model(dict(header.extra["architecture"]), source, verbose=False)
+        return None
+
+    def _setup_train(self) -> None:
+        """Ultralytics would wrap the network for CUDA devices by number; wrap it for any device."""
+        self.world_size = 1
+        super()._setup_train()
+        self.world_size = self.place.count
+        if self.place.count > 1:
+            self.model = torch.nn.parallel.DistributedDataParallel(
+                self.model,
+                device_ids=[self.device.index] if self.device.type == "cuda" else None,
+                find_unused_parameters=True,
+                forward_sync_buffers=False,
+            )
+
+    def _build_train_pipeline(self) -> None:
+        """Each process takes its share of the batch."""
+        self.world_size = self.place.count
+        super()._build_train_pipeline()
+        self.pace.batches = len(self.train_loader)
+
+    def _setup_ddp(self) -> None:
+        """Ray has made the process group."""
+
+    def save_model(self) -> bool:
+        """Save as Ultralytics does, but a kill or a full disk leaves the old files whole."""
+        whole = self.wdir / "last.pt", self.wdir / "best.pt"
+        self.last, self.best = (path.with_suffix(".part") for path in whole)
+        try:
+            super().save_model()
+            for path in whole:
+                if path.with_suffix(".part").exists():
+                    path.with_suffix(".part").replace(path)
+        except OSError as error:
+            raise Unavailable(f"The checkpoint could not be saved: {error.strerror}.") from error
+        finally:
+            for path in whole:
+                path.with_suffix(".part").unlink(missing_ok=True)
+            self.last, self.best = whole
+        return True
+
+    def save_metrics(self, metrics: Mapping[str, float]) -> None:
+        """The curves go to the reporter, not into a file."""
+
+    def read_results_csv(self) -> dict[str, Any]:
+        """There is no such file."""
+        return {}
+
+    def final_eval(self) -> None:
+        """The best model is evaluated elsewhere, for all families alike."""
+
+    def preprocess_batch(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Count the pictures on their way into the network."""
+        self.fed = len(batch["img"]) * self.place.count
+        prepared: dict[str, Any] = super().preprocess_batch(batch)
+        return prepared
+
+    def _told_batch(self) -> None:
+        self.pace.batch(self.epoch, self.fed, sum(float(value) for value in self.tloss.values()))
+
+    def _told_epoch(self) -> None:
+        values = {**self.label_loss_items(self.tloss), **(self.metrics or {})}
+        figures = {
+            ours: float(values[theirs]) for theirs, ours in CURVES.items() if theirs in values
+        }
+        figures["loss"] = sum(
+            figures.get(name, 0.0) for name in ("box_loss", "cls_loss", "dfl_loss")
+        )
+        figures["learning_rate"] = float(next(iter(self.lr.values())))
+        figures["images_per_second"] = round(self.pace.images_per_second, 2)
+        self.pace.begin_epoch()
+        self.reporter.epoch(self.epoch + 1, self.epochs, figures)
+
+
+class Pictures(YOLODataset):  # type: ignore[misc]
+    """Examples as Ultralytics wants them, labels from memory."""
+
+    def __init__(
+        self, examples: tuple[Example, ...], classes: tuple[str, ...], **rest: Any
+    ) -> None:
+        self.examples, self.classes = examples, classes
+        super().__init__("", task="detect", **rest)
+
+    def get_img_files(self, _: Any) -> list[str]:
+        """The files of the examples."""
+        return [str(example.path) for example in self.examples]
+
+    def get_labels(self) -> list[dict[str, Any]]:
+        """Boxes as centre and size, relative to the picture."""
+        return [self._label(example) for example in self.examples]
+
+    def _label(self, example: Example) -> dict[str, Any]:
+        size = np.array([example.width, example.height], np.float32)
+        corners = np.array(
+            [(box.x1, box.y1, box.x2, box.y2) for box in example.boxes], np.float32
+        ).reshape(-1, 4)
+        low, high = np.clip(corners[:, :2], 0, size), np.clip(corners[:, 2:], 0, size)
+        kept = (high > low).all(axis=1)
+        labels = [self.classes.index(box.label) for box in example.boxes]
+        return {
+            "im_file": str(example.path),
+            "shape": (example.height, example.width),
+            "cls": np.array(labels, np.float32).reshape(-1, 1)[kept],
+            "bboxes": np.hstack([(low + high) / 2, high - low])[kept] / np.tile(size, 2),
+            "segments": [],
+            "keypoints": None,
+            "normalized": True,
+            "bbox_format": "xywh",
+        }
+
+
+def _overrides(task: Task, place: Place) -> dict[str, Any]:
+    """Ultralytics' settings; small sets step at each batch, as there are few batches."""
+    given = task.parameters
+    batch = max(place.count, min(given.batch, len(task.data.of(Split.TRAIN))))
+    batch -= batch % place.count
+    extra = {name: value for name, value in given.extra.items() if name not in OURS}
+    rate = {"lr0": given.learning_rate, "optimizer": "AdamW"} if given.learning_rate else {}
+    return {
+        "task": "detect",
+        "mode": "train",
+        "model": f"yolo11{given.variant or 'n'}.yaml",
+        "data": "loupe",
+        "save_dir": str(task.folder),
+        "exist_ok": True,
+        "epochs": given.epochs,
+        "imgsz": -(-given.image_size // 32) * 32,
+        "batch": batch,
+        "nbs": batch if len(task.data.of(Split.TRAIN)) < 1000 else 64,
+        "seed": given.seed,
+        "patience": given.patience,
+        "device": place.device.removeprefix("cuda:"),
+        "workers": 4,
+        "amp": "bf16" if place.device != "cpu" and torch.cuda.is_bf16_supported() else False,
+        "deterministic": False,
+        "plots": False,
+        "verbose": False,
+        "close_mosaic": max(1, given.epochs // 4),
+        "warmup_epochs": min(3.0, given.epochs / 10),
+        **rate,
+        **extra,
+    }
+
+
+def _callbacks() -> defaultdict[str, list[Any]]:
+    """An own, empty table: Ultralytics' default callbacks report to services."""
+    table: defaultdict[str, list[Any]] = defaultdict(list)
+    table["on_train_start"] = []
+    return table
+
+
+def _checkpoint(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    found: dict[str, Any] = tasks.torch_safe_load(str(path), safe_only=True)[0]
+    return found
+
+
+def _finished(checkpoint: Mapping[str, Any], parameters: Parameters) -> bool:
+    """Whether all epochs were done, or patience had run out, when the checkpoint was saved."""
+    done = int(checkpoint["epoch"]) + 1
+    best = int((checkpoint.get("stopper") or {}).get("best_epoch", 0))
+    return done >= parameters.epochs or (
+        parameters.patience > 0 and done - best >= parameters.patience
+    )
+
+
+def _conclude(task: Task, last: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Write the best epoch's network in our format and say what it reached."""
+    best = _checkpoint(task.folder / "weights" / "best.pt") or last
+    network = best["ema"].float()
+    header = yolo_network.describe(network, task.data.classes, task.parameters.image_size)
+    yolo_network.save(task.folder / "model.safetensors", header, network)
+    reached = {CURVES[k]: v for k, v in (best.get("train_metrics") or {}).items() if k in CURVES}
+    return {"epochs": int(last["epoch"]) + 1, "best_epoch": int(best["epoch"]) + 1, **reached}
