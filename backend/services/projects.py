@@ -242,7 +242,9 @@ def _summary(session: Session, project: Project) -> Summary:
             func.count().filter(~ImageRow.is_golden),
             func.count().filter(ImageRow.is_golden),
             func.count().filter(~ImageRow.is_golden & (ImageRow.state == "done")),
-        ).where(here)
+        )
+        .select_from(ImageRow)
+        .where(here)
     ).one()
     boxes = session.execute(
         select(BoxRow.class_id, func.count())

@@ -1,0 +1,38 @@
+"""The JavaScript and the styles: where they lie, and the address that names their content."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent.parent / "assets"
+KINDS = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
+}
+
+
+@cache
+def content_hash() -> str:
+    """One hash over all files, so that modules that import each other change together."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in FOLDER.rglob("*") if path.suffix in KINDS):
+        digest.update(path.relative_to(FOLDER).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def url(name: str) -> str:
+    """The address of a file of assets/, which may be kept for ever."""
+    return f"/assets/{content_hash()}/{name}"
+
+
+def find(name: str) -> Path | None:
+    """The file of that name, if it is one of ours."""
+    path = (FOLDER / name).resolve()
+    ours = path.is_relative_to(FOLDER) and path.suffix in KINDS and path.is_file()
+    return path if ours else None

@@ -1,0 +1,1 @@
+"""The commands of `loupe`, by what they are for."""

@@ -1,0 +1,44 @@
+"""What a command works with: the settings, the database, the files."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from backend import settings
+from backend.settings import Settings
+from backend.storage import engine, files, schema
+from backend.storage.engine import Database
+from backend.storage.files import Files
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """The connections of one command."""
+
+    settings: Settings
+    database: Database
+    files: Files
+
+
+@contextmanager
+def open_rooms() -> Iterator[Rooms]:
+    """Connect to all that the settings name, and let go of it at the end."""
+    chosen = settings.current()
+    chosen.home.mkdir(parents=True, exist_ok=True)
+    database = engine.connect(chosen)
+    try:
+        schema.prepare(database)
+        yield Rooms(chosen, database, files.connect(chosen))
+    finally:
+        database.close()
+
+
+def me() -> str:
+    """The name that stands at what this command does."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "owner"

@@ -1,0 +1,57 @@
+"""Commands that stay: serve the site."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import threading
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from app import terminal
+from backend import settings
+
+log = logging.getLogger(__name__)
+
+SAMPLE = "sample-boards"
+
+
+def add_to(cli: typer.Typer) -> None:
+    """Make these commands of `loupe`."""
+    cli.command()(serve)
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to answer on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to answer on.", min=0, max=65535)] = 7860,
+    auth: Annotated[bool, typer.Option("--auth", help="Ask for a name and a password.")] = False,
+    worker: Annotated[bool, typer.Option(help="Keep a worker process beside the site.")] = True,
+    browser: Annotated[bool, typer.Option(help="Open the site in the browser.")] = True,
+    sample: Annotated[bool, typer.Option(help="Draw a sample project when there is none.")] = True,
+) -> None:
+    """Serve the site.
+
+    Example: loupe serve --port 8000 --no-browser
+    """
+    # Gradio takes seconds to import; other commands must not wait for it.
+    from app import server
+
+    house = server.open_house(settings.current(), accounts=auth)
+    server.check_address(house, host)
+    port = server.free_port(host, port)
+    address = f"http://{'127.0.0.1' if host in server.EVERYWHERE else host}:{port}"
+    terminal.say(f"Loupe answers on {address} (home: {house.settings.home}). Ctrl+C ends it.")
+    if sample and server.is_empty(house):
+        _draw_sample()
+    if browser:
+        threading.Timer(1.5, webbrowser.open, [address]).start()
+    server.serve(house, host, port, worker=worker)
+
+
+def _draw_sample() -> None:
+    """In a process of its own: the page is served meanwhile, and shows the first boards at once."""
+    command = [sys.executable, "-m", "app.cli", "sample", SAMPLE, "--images", "90", "--json"]
+    subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)

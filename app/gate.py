@@ -1,0 +1,118 @@
+"""The gate: every request passes it, pages and Gradio's own alike; pure ASGI, so nothing waits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import quote, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app import login
+from backend.domain import Person, Role
+
+OPEN = ("/login", "/assets/", "/favicon.ico", "/manifest.json", "/health")
+SAFE = ("GET", "HEAD", "OPTIONS")
+LOOPBACK = ("localhost", "127.0.0.1", "::1", "testserver")
+# Gradio's page needs its inline scripts and compiles its templates; nothing from outside is let in.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
+    "connect-src 'self'; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+class Gate:
+    """Lets a request in with its person, or answers it."""
+
+    def __init__(self, app: ASGIApp, door: login.Door) -> None:
+        self._app = app
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        person = self._door.who(_cookie(headers))
+        refusal = self._refusal(scope, headers, person)
+        if refusal is not None and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 4401})
+        elif refusal is not None:
+            await refusal(scope, receive, _with_headers(send))
+        else:
+            scope.setdefault("state", {})["person"] = person
+            await self._app(scope, receive, _with_headers(send))
+
+    def _refusal(self, scope: Scope, headers: Headers, person: Person | None) -> Response | None:
+        if not self._door.required and _host(headers.get("host", "")) not in LOOPBACK:
+            return _no(403, "Without accounts Loupe answers only to this machine's own names.")
+        if person is None and not scope["path"].startswith(OPEN):
+            return _log_in(scope, headers)
+        if scope.get("method", "GET") in SAFE:
+            return None
+        return _refused_write(scope["path"], headers, person)
+
+
+def _refused_write(path: str, headers: Headers, person: Person | None) -> Response | None:
+    origin = headers.get("origin")
+    if origin and urlsplit(origin).netloc != headers.get("host"):
+        return _no(403, "This request comes from another site.")
+    if path.startswith("/api/") and headers.get("x-loupe") is None:
+        return _no(403, "This request lacks the header X-Loupe.")
+    if path.startswith("/gradio_api/upload") and person and not _may_upload(person):
+        return _no(403, "This needs the role labeler.")
+    return None
+
+
+def _may_upload(person: Person) -> bool:
+    return login.allows(person, Role.LABELER)
+
+
+def _log_in(scope: Scope, headers: Headers) -> Response:
+    wants_page = scope.get("method") == "GET" and "text/html" in headers.get("accept", "")
+    if not wants_page:
+        return _no(401, "Log in first.")
+    query = scope.get("query_string", b"").decode("latin-1")
+    wanted = f"{scope['path']}?{query}" if query else scope["path"]
+    return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
+
+
+def _no(status: int, sentence: str) -> Response:
+    return JSONResponse({"error": sentence}, status)
+
+
+def _cookie(headers: Mapping[str, str]) -> str:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(login.COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+def _host(header: str) -> str:
+    try:
+        return urlsplit(f"//{header}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            answer = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                answer.setdefault(name, value)
+        await send(message)
+
+    return sending

@@ -1,0 +1,10 @@
+"""Annotate: draw and correct boxes, image by image."""
+
+from __future__ import annotations
+
+from app import shells
+
+
+def build() -> None:
+    """Lay out the page."""
+    shells.shell("annotate", "annotate.js")

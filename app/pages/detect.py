@@ -1,0 +1,10 @@
+"""Detect: run a model over images, and try one picture."""
+
+from __future__ import annotations
+
+from app import shells
+
+
+def build() -> None:
+    """Lay out the page."""
+    shells.shell("detect", "detect.js")

@@ -1,0 +1,10 @@
+"""Models: the versions, their figures, which one is the champion."""
+
+from __future__ import annotations
+
+from app import shells
+
+
+def build() -> None:
+    """Lay out the page."""
+    shells.shell("models", "models.js")

@@ -1,0 +1,10 @@
+"""Review: go through what a run found, in the order of doubt."""
+
+from __future__ import annotations
+
+from app import shells
+
+
+def build() -> None:
+    """Lay out the page."""
+    shells.shell("review", "review.js")

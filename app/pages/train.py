@@ -1,0 +1,10 @@
+"""Train: choose a family and a start, retrain, watch the curves."""
+
+from __future__ import annotations
+
+from app import shells
+
+
+def build() -> None:
+    """Lay out the page."""
+    shells.shell("train", "train.js")

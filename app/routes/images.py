@@ -1,0 +1,56 @@
+"""The pictures themselves: addresses name the content, so a browser keeps them for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from starlette.responses import FileResponse, Response
+
+from app import house, login
+from backend.errors import NotFound
+
+router = APIRouter(dependencies=[login.SEES])
+
+SMALL = 1 << 18
+FOR_EVER = "private, max-age=31536000, immutable"
+
+
+@router.get("/files/{name}/thumb")
+def thumb(name: str, request: Request, at: house.At) -> Response:
+    """At most 320 pixels a side."""
+    return _answer(request, at, f"{name}-thumb", lambda: at.previews.thumb(name))
+
+
+@router.get("/files/{name}/preview")
+def preview(name: str, request: Request, at: house.At) -> Response:
+    """At most 2,048 pixels a side."""
+    return _answer(request, at, f"{name}-preview", lambda: at.previews.preview(name))
+
+
+@router.get("/files/{name}/full")
+def full(name: str, request: Request, at: house.At) -> Response:
+    """The picture as it came."""
+    return _answer(request, at, f"{name}-full", lambda: at.previews.full(name))
+
+
+@router.get("/files/{name}/tile/{level}/{x}/{y}")
+def tile(name: str, level: int, x: int, y: int, request: Request, at: house.At) -> Response:
+    """A square of 512 pixels of the picture halved `level` times."""
+    tag = f"{name}-{level}-{x}-{y}"
+    return _answer(request, at, tag, lambda: at.previews.tile(name, level, x, y))
+
+
+def _answer(request: Request, at: house.House, tag: str, find: Callable[[], Path]) -> Response:
+    headers = {"cache-control": FOR_EVER, "etag": f'"{tag}"'}
+    if request.headers.get("if-none-match") == headers["etag"]:
+        return Response(status_code=304, headers=headers)
+    path = find()
+    kind = at.previews.media_type(path)
+    try:
+        if path.stat().st_size > SMALL:
+            return FileResponse(path, headers=headers, media_type=kind)
+        return Response(path.read_bytes(), headers=headers, media_type=kind)
+    except FileNotFoundError as error:
+        raise NotFound("The picture was just dropped from the cache; ask again.") from error

@@ -1,0 +1,65 @@
+"""Windows of images for the grid, the counts of its filters, and changes of many images."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from app import house, login
+from app.routes import shapes
+from backend.services import bulk, listing
+
+router = APIRouter(prefix="/api/projects/{project}", dependencies=[login.SEES])
+
+
+@router.get("/images")
+def window(
+    project: str,
+    request: Request,
+    at: house.At,
+    offset: int = 0,
+    limit: int = 100,
+) -> dict[str, Any]:
+    """The images from `offset` on that the filters of the query let through."""
+    chosen = listing.parse(request.query_params.multi_items())
+    with at.read() as session:
+        found = house.project(session, project)
+        page = listing.page(session, found.id, chosen, offset, limit)
+    return {"total": page.total, "items": [shapes.item(item) for item in page.items]}
+
+
+@router.get("/images/counts")
+def counts(project: str, request: Request, at: house.At) -> dict[str, Any]:
+    """How many images each value of each filter would show."""
+    chosen = listing.parse(request.query_params.multi_items())
+    with at.read() as session:
+        return listing.counts(session, house.project(session, project).id, chosen)
+
+
+@router.get("/images/ids")
+def ids(project: str, request: Request, at: house.At) -> list[int]:
+    """All images that the filters let through, in order: to choose them all."""
+    chosen = listing.parse(request.query_params.multi_items())
+    with at.read() as session:
+        return listing.ids(session, house.project(session, project).id, chosen)
+
+
+class Change(BaseModel):
+    """One change of many images."""
+
+    model_config = ConfigDict(extra="forbid")
+    images: list[int] = Field(min_length=1, max_length=200_000)
+    action: Literal["split", "group", "state", "delete", "restore"]
+    value: str = Field("", max_length=300)
+
+
+@router.post("/images/change")
+def change(project: str, body: Change, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Change many images at once; the answer holds what undoes it."""
+    with at.write() as session:
+        found = house.project(session, project)
+        return bulk.change(
+            session, found.id, bulk.Change(body.action, body.value), body.images, person.name
+        )

@@ -1,0 +1,145 @@
+"""Projects, their classes and their people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from app import house, login
+from app.routes import shapes
+from backend.domain import Project, Task
+from backend.services import listing, projects
+
+router = APIRouter(prefix="/api", dependencies=[login.SEES])
+
+COVERS = 4
+
+
+class New(BaseModel):
+    """A project to be made."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(max_length=200)
+    task: Task = Task.DETECT
+    classes: list[str] = Field(default_factory=list, max_length=500)
+
+
+class ClassEdit(BaseModel):
+    """What to change of a class; None leaves it."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str | None = Field(None, max_length=200)
+    color: str | None = Field(None, max_length=7)
+    hotkey: str | None = Field(None, max_length=1)
+    severity: int | None = None
+
+
+class NewClass(BaseModel):
+    """A class to be added."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(max_length=200)
+
+
+class Order(BaseModel):
+    """The ids of all classes in their new order."""
+
+    model_config = ConfigDict(extra="forbid")
+    classes: list[int]
+
+
+class Merge(BaseModel):
+    """The class that takes over."""
+
+    model_config = ConfigDict(extra="forbid")
+    into: int
+
+
+@router.get("/me")
+def me(at: house.At, person: login.Viewer) -> dict[str, Any]:
+    """Who is asking, and whether there are accounts at all."""
+    return {**shapes.person(person), "accounts": at.door.required}
+
+
+@router.get("/projects")
+def everything(at: house.At) -> list[dict[str, Any]]:
+    """Every project with its counts and a few pictures."""
+    with at.read() as session:
+        return [
+            _summary(found, listing.page(session, found.project.id, listing.Filter(), 0, COVERS))
+            for found in projects.summaries(session)
+        ]
+
+
+@router.post("/projects", status_code=201, dependencies=[login.RULES])
+def create(body: New, at: house.At) -> dict[str, Any]:
+    """Make a project."""
+    with at.write() as session:
+        made = projects.create(session, body.name, body.task, body.classes)
+    return _project(made)
+
+
+@router.get("/projects/{project}")
+def one(project: str, at: house.At) -> dict[str, Any]:
+    """A project with its classes."""
+    with at.read() as session:
+        return _project(house.project(session, project))
+
+
+@router.post("/projects/{project}/classes", status_code=201, dependencies=[login.RULES])
+def add_class(project: str, body: NewClass, at: house.At) -> dict[str, Any]:
+    """Add a class at the end."""
+    with at.write() as session:
+        found = house.project(session, project)
+        return shapes.kind(projects.add_class(session, found.id, body.name))
+
+
+@router.put("/projects/{project}/classes", dependencies=[login.RULES])
+def reorder(project: str, body: Order, at: house.At) -> dict[str, Any]:
+    """Put the classes in this order."""
+    with at.write() as session:
+        found = house.project(session, project)
+        projects.reorder_classes(session, found.id, body.classes)
+        return _project(projects.get(session, found.id))
+
+
+@router.patch("/projects/{project}/classes/{id_}", dependencies=[login.RULES])
+def edit_class(project: str, id_: int, body: ClassEdit, at: house.At) -> dict[str, Any]:
+    """Rename a class, or change its colour, key or severity."""
+    with at.write() as session:
+        house.own_class(session, project, id_)
+        return shapes.kind(projects.edit_class(session, id_, **body.model_dump()))
+
+
+@router.post("/projects/{project}/classes/{id_}/merge", dependencies=[login.RULES])
+def merge(project: str, id_: int, body: Merge, at: house.At) -> dict[str, Any]:
+    """Make every label of this class one of another."""
+    with at.write() as session:
+        found = house.own_class(session, project, id_)
+        projects.merge_classes(session, id_, body.into)
+        return _project(projects.get(session, found.id))
+
+
+def _summary(found: projects.Summary, covers: listing.Page) -> dict[str, Any]:
+    return {
+        **_project(found.project),
+        "images": found.images,
+        "goldens": found.goldens,
+        "labelled": found.labelled,
+        "boxes": found.boxes,
+        "covers": [
+            {"id": item.image.id, "sha256": item.image.sha256, "name": item.image.name}
+            for item in covers.items
+        ],
+    }
+
+
+def _project(value: Project) -> dict[str, Any]:
+    return {
+        "id": value.id,
+        "name": value.name,
+        "task": value.task,
+        "classes": [shapes.kind(one) for one in value.classes],
+    }

@@ -1,0 +1,121 @@
+"""Settings → database → FastAPI with Gradio mounted → uvicorn."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+# Gradio reads this when it is imported.
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI
+
+from app import events, gate, site
+from app.house import House
+from app.login import Door
+from app.routes import assets, images, jobs, listings, login, projects
+from backend.errors import Refused, Unavailable
+from backend.services import people
+from backend.services import projects as projects_of
+from backend.settings import Settings
+from backend.storage import engine, files, schema
+from backend.storage.previews import Previews
+
+log = logging.getLogger(__name__)
+
+GIGA = 1e9
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+def open_house(settings: Settings, accounts: bool = False) -> House:
+    """Connect to all that the settings name."""
+    settings.home.mkdir(parents=True, exist_ok=True)
+    database = engine.connect(settings)
+    schema.prepare(database)
+    store = files.connect(settings)
+    previews = Previews(store, settings.cache / "pictures", settings.cache_gb * GIGA)
+    return House(settings, database, store, previews, Door(database, accounts))
+
+
+def create(house: House) -> FastAPI:
+    """The web application; it closes the house when it ends."""
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        house.previews.warm()
+        yield
+        house.previews.close()
+        house.database.close()
+
+    app = FastAPI(title="Loupe", lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.house = house
+    app.add_middleware(events.Edge)
+    app.add_middleware(gate.Gate, door=house.door)
+    events.install(app)
+    for room in (assets, images, jobs, listings, login, projects):
+        app.include_router(room.router)
+    gr.mount_gradio_app(
+        app,
+        site.build(),
+        path="/",
+        ssr_mode=False,
+        run_history=False,
+        footer_links=[],
+        theme=gr.themes.Default(),
+        head=site.head(),
+        auth_dependency=lambda request: request.state.person.name,
+        blocked_paths=[str(house.settings.home)],
+    )
+    return app
+
+
+def check_address(house: House, host: str) -> None:
+    """Refuse to serve the network without accounts, and accounts without anybody in them."""
+    if host not in LOOPBACK and not house.door.required:
+        raise Refused(
+            f"Serving {host} would let everybody in the network in. Start with --auth, after "
+            "making an account: loupe user add NAME --role admin."
+        )
+    with house.read() as session:
+        if house.door.required and not people.everyone(session):
+            raise Refused("There is no account yet. Make one: loupe user add NAME --role admin.")
+
+
+def is_empty(house: House) -> bool:
+    """Whether there is no project at all."""
+    with house.read() as session:
+        return not projects_of.summaries(session)
+
+
+def free_port(host: str, port: int) -> int:
+    """The port, if nobody else has it; a free one for 0."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise Unavailable(
+                f"Port {port} of {host} is taken, perhaps by another Loupe; "
+                "choose one with --port, or 0 for any."
+            ) from error
+        return int(probe.getsockname()[1])
+
+
+def serve(house: House, host: str, port: int, *, worker: bool = True) -> None:
+    """Answer until the process is told to stop."""
+    log.info("A worker stands beside the site: %s", worker)
+    uvicorn.run(
+        create(house),
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=3,
+    )

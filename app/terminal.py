@@ -1,0 +1,79 @@
+"""What the command line prints: tables and progress for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, Protocol
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+out = Console()
+err = Console(stderr=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+
+
+class Told(Protocol):
+    """Hears how far some work is."""
+
+    def __call__(self, done: int, total: int | None = None) -> None:
+        """`done` of `total` things are done."""
+
+
+def document(value: Any) -> None:
+    """Print one JSON document."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+
+
+def say(sentence: str) -> None:
+    """Print a sentence for a person."""
+    out.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print rows for a person; numbers stand at the right."""
+    made = Table(box=None, pad_edge=False, header_style="dim")
+    for at, column in enumerate(columns):
+        number = bool(rows) and all(isinstance(row[at], int | float) for row in rows)
+        made.add_column(column, justify="right" if number else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(_cell(value) for value in row))
+    out.print(made)
+
+
+@contextmanager
+def progress(words: str, total: int | None = None, quiet: bool = False) -> Iterator[Told]:
+    """A progress bar on stderr while the block runs."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
+        task = bar.add_task(words, total=total)
+
+        def told(done: int, total: int | None = None) -> None:
+            if total is not None:
+                bar.update(task, total=total)
+            bar.update(task, completed=done)
+
+        yield told
+
+
+def _cell(value: Any) -> str:
+    from rich.markup import escape
+
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return escape(str(value or ""))

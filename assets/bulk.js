@@ -1,0 +1,75 @@
+/** What can be done with the chosen images, each with its undo. */
+
+import { ask } from "./dialog.js";
+import { field, fill, h, select } from "./dom.js";
+import { send } from "./net.js";
+import { attempt, project, site, toast } from "./site.js";
+import { count, many } from "./words.js";
+
+const SPLITS = [["", "Set split"], ["train", "Train"], ["val", "Validation"], ["test", "Test"], ["-", "Not assigned"]];
+const STATES = [["", "Set state"], ["new", "New"], ["started", "Started"], ["done", "Done"], ["skipped", "Skipped"]];
+const SAID = { split: "Split set", state: "State set", group: "Group set", delete: "Deleted", restore: "Brought back" };
+
+export class Bulk {
+  /** @param {() => void} changed */
+  constructor(changed) {
+    this.changed = changed;
+    this.all = () => {};
+    this.element = h("div.bulk", { role: "toolbar", "aria-label": "Chosen images", hidden: true });
+  }
+
+  /** @param {Set<number>} ids @param {() => void} clear */
+  show(ids, clear) {
+    this.ids = ids;
+    this.clear = clear;
+    this.element.hidden = ids.size === 0;
+    if (ids.size) this.draw();
+  }
+
+  draw() {
+    const pick = (choices, action, label) => select(choices, "", (value) => value && this.run(action, value === "-" ? "" : value), { "aria-label": label, class: "for-labeler" });
+    fill(this.element, h("span", {}, h("b", {}, count(this.ids.size)), " selected"),
+      h("button.quiet", { onclick: () => this.all(), title: "Select all images that the filters show (Ctrl+A)" }, "Select all"),
+      pick(SPLITS, "split", "Set split"), pick(STATES, "state", "Set state"),
+      h("button.for-labeler", { onclick: () => this.group() }, "Set group"),
+      h("button.danger.for-labeler", { onclick: () => this.remove(), title: "Delete (Del)" }, "Delete"),
+      h("button.quiet", { onclick: () => this.clear(), title: "Clear the selection (Esc)" }, "Clear"));
+  }
+
+  async group() {
+    const name = h("input", { maxLength: 300, autofocus: true });
+    const hint = "For example a lot or a board type; images of one group are never torn apart by a split.";
+    if (await ask(`Group of ${many(this.ids.size, "image")}`, "Set group", field("Group", name, hint))) await this.run("group", name.value);
+  }
+
+  remove() {
+    return this.run("delete", "");
+  }
+
+  async run(action, value) {
+    const images = [...this.ids];
+    await attempt(async () => {
+      const answer = await change({ action, value, images });
+      if (action === "delete") this.clear();
+      toast(`${SAID[action]}: ${many(answer.changed, "image")}.`, "done", { words: "Undo", run: () => this.undo(answer.undo) });
+    });
+    this.after();
+  }
+
+  async undo(steps) {
+    await attempt(async () => {
+      for (const step of steps) await change(step);
+      toast("Undone.", "done");
+    });
+    this.after();
+  }
+
+  after() {
+    this.changed();
+    site.dispatchEvent(new Event("projects"));
+  }
+}
+
+function change(body) {
+  return send("POST", `/api/projects/${encodeURIComponent(project())}/images/change`, body);
+}

@@ -1,0 +1,28 @@
+/** Questions to the person, in the browser's own dialog, which keeps the focus inside. */
+
+import { h } from "./dom.js";
+
+/**
+ * Show a form; true when it was agreed to.
+ * @param {string} title @param {string} verb the button @param {any} content
+ * @param {{danger?: boolean, wide?: boolean}} [options]
+ * @returns {Promise<boolean>}
+ */
+export function ask(title, verb, content, options = {}) {
+  const form = h("form", { method: "dialog" },
+    h("h2", {}, title),
+    content,
+    h("div.actions", {},
+      h("button", { type: "button", onclick: () => dialog.close("") }, verb ? "Cancel" : "Close"),
+      verb && h(`button.${options.danger ? "danger" : "primary"}`, { value: "yes" }, verb)));
+  const dialog = h("dialog.loupe", { "aria-label": title }, form);
+  if (options.wide) dialog.style.width = "min(820px, calc(100vw - 32px))";
+  document.body.append(dialog);
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => {
+      resolve(dialog.returnValue === "yes");
+      dialog.remove();
+    });
+  });
+}

@@ -1,0 +1,66 @@
+/** Building the page without ever turning text into HTML. */
+
+/**
+ * Make an element. Properties are set, `on…` are listeners, `data`, `style` and `aria-…` as named.
+ * @param {string} name tag, with classes after dots: "button.primary"
+ * @param {Record<string, any>} [properties]
+ * @param {...(Node|string|number|null|undefined|false|any[])} children
+ * @returns {any}
+ */
+export function h(name, properties = {}, ...children) {
+  const [tag, ...classes] = name.split(".");
+  const element = document.createElement(tag);
+  if (classes.length) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(properties)) put(element, key, value);
+  element.append(...children.flat(9).filter((child) => child || child === 0));
+  return element;
+}
+
+function put(element, key, value) {
+  if (value === undefined || value === null) return;
+  if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+  else if (key === "data") Object.assign(element.dataset, value);
+  else if (key === "style") Object.assign(element.style, value);
+  else if (key in element && !key.includes("-")) element[key] = value;
+  else element.setAttribute(key, value);
+}
+
+/** An icon of the sprite in icons.js. @param {string} path the `d` of a 16×16 drawing */
+export function icon(path) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  svg.classList.add("icon");
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  line.setAttribute("d", path);
+  svg.append(line);
+  return svg;
+}
+
+/** Replace all that stands in `element`. */
+export function fill(element, ...children) {
+  element.replaceChildren(...children.flat(9).filter((child) => child || child === 0));
+  return element;
+}
+
+/** A labelled field of a form. */
+export function field(label, control, hint = "") {
+  return h("label.field", {}, h("span", {}, label), control, hint && h("small", {}, hint));
+}
+
+/** A drop-down list. @param {[string, string][]} choices value and words */
+export function select(choices, value, onchange, properties = {}) {
+  const options = choices.map(([key, words]) => h("option", { value: key }, words));
+  const element = h("select", { ...properties }, options);
+  element.value = value ?? "";
+  if (onchange) element.addEventListener("change", () => onchange(element.value));
+  return element;
+}
+
+/** Is the person typing, or in a list or a dialog, so that letters are not ours? */
+export function typing(event) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (event.ctrlKey || event.metaKey || event.altKey) return true;
+  if (document.querySelector("dialog[open]")) return true;
+  return Boolean(target.closest("input, select, textarea, [contenteditable], [role=listbox]"));
+}

@@ -1,0 +1,109 @@
+/** Browse: filters at the left, the wall of thumbnails, what to do with the chosen ones. */
+
+import { Bulk } from "./bulk.js";
+import { FILTERS, Filters } from "./filters.js";
+import { fill, h, select } from "./dom.js";
+import { get } from "./net.js";
+import { attempt, go, page, site } from "./site.js";
+import { Wall } from "./wall.js";
+import { count, many } from "./words.js";
+
+const SORTS = [["name", "Name"], ["newest", "Newest first"], ["boxes", "Most boxes"], ["doubt", "Most doubtful"]];
+
+/** @param {HTMLElement} element */
+export function mount(element) {
+  const browse = new Browse(element);
+  element.removeAttribute("aria-busy");
+  page("browse", (query) => browse.show(query), () => browse.wall.hide());
+}
+
+class Browse {
+  /** @param {HTMLElement} element */
+  constructor(element) {
+    this.key = "";
+    this.filters = new Filters();
+    this.total = h("span.total", { role: "status" });
+    this.rest = h("span.quiet-text");
+    this.bulk = new Bulk(() => this.reload());
+    this.wall = new Wall({
+      open: (item) => go({ tab: "annotate", image: item.id }),
+      picked: (ids) => this.bulk.show(ids, () => this.wall.clear()),
+      counted: (total) => this.say(total),
+    });
+    this.bulk.all = this.wall.told.all = () => this.pickAll();
+    this.wall.told.remove = () => this.bulk.remove();
+    this.wall.told.search = () => this.filters.search.focus();
+    this.frame = h("div.browse", {}, this.filters.element,
+      h("div.wall", {}, this.head(), this.wall.element, this.bulk.element));
+    this.empty = h("div.empty");
+    fill(element, this.frame, this.empty);
+    this.empty.hidden = true;
+    site.addEventListener("saved", () => (this.stale = true));
+  }
+
+  head() {
+    const size = h("input", { type: "range", min: 96, max: 320, step: 8, value: this.wall.size, "aria-label": "Size of the thumbnails" });
+    size.addEventListener("input", () => this.wall.resize(Number(size.value)));
+    this.sort = select(SORTS, "name", (value) => go({ sort: value === "name" ? "" : value }), { "aria-label": "Sort by" });
+    const filters = h("button.quiet.filter-toggle", { onclick: () => this.frame.classList.toggle("open") }, "Filters");
+    return h("div.wall-head", {}, filters, this.total, this.rest, h("span.gap"),
+      h("label.row", {}, h("span.quiet-text", {}, "Sort"), this.sort),
+      h("label.row", {}, h("span.quiet-text", {}, "Size"), size));
+  }
+
+  /** @param {URLSearchParams} query */
+  async show(query) {
+    const chosen = new URLSearchParams([...query].filter(([name]) => FILTERS.includes(name)));
+    const key = `${query.get("project")}?${chosen}`;
+    this.sort.value = query.get("sort") || "name";
+    if (key === this.key && !this.stale) return this.wall.draw();
+    const moved = key !== this.key;
+    this.key = key;
+    this.stale = false;
+    this.frame.hidden = !query.get("project");
+    this.empty.hidden = Boolean(query.get("project"));
+    if (this.frame.hidden) return fill(this.empty, chooseFirst());
+    await attempt(() => this.load(query.get("project"), chosen, moved));
+  }
+
+  async load(name, chosen, moved) {
+    if (moved) this.bulk.show(new Set(), () => {});
+    const base = `/api/projects/${encodeURIComponent(name)}`;
+    this.base = base;
+    this.chosen = chosen;
+    const classes = this.classes(base);
+    const window = this.wall.load(`${base}/images?${chosen}`, classes, moved);
+    await Promise.all([window, this.filters.load(base, chosen, classes)]);
+  }
+
+  async classes(base) {
+    const found = await get(base);
+    return Object.fromEntries(found.classes.map((one) => [one.name, one.color]));
+  }
+
+  reload() {
+    this.stale = true;
+    return this.show(new URLSearchParams(location.search));
+  }
+
+  async pickAll() {
+    const ids = await attempt(() => get(`${this.base}/images/ids?${this.chosen}`));
+    if (ids) this.wall.pick(ids);
+  }
+
+  say(total) {
+    fill(this.total, many(total, "image"));
+    const fresh = this.filters.counts?.state?.new;
+    fill(this.rest, fresh ? `${count(fresh)} unlabelled` : "");
+    this.wall.element.classList.toggle("none", total === 0);
+  }
+}
+
+function chooseFirst() {
+  return [
+    h("h2", {}, "Choose a project"),
+    h("p", {}, "Browse shows all images of one project, filtered and sorted. Choose a project above, or make one."),
+    h("a.button.primary", { href: "/?tab=projects" }, "Show projects"),
+  ];
+}
+

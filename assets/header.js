@@ -1,0 +1,88 @@
+/** The line above the tabs: the project, running jobs, the theme, who is here. */
+
+import { fill, h, icon, select } from "./dom.js";
+import { get } from "./net.js";
+import { address, go, project, query, site, start } from "./site.js";
+
+const THEMES = ["auto", "light", "dark"];
+const HALF = "M8 1.5a6.5 6.5 0 1 0 0 13zM8 1.5a6.5 6.5 0 0 1 0 13";
+
+let projects = [];
+
+/** @param {HTMLElement} element */
+export async function mount(element) {
+  theme(localStorage.getItem("loupe-theme") || "auto");
+  const chooser = h("span.chooser");
+  const jobs = h("span.running", { "aria-live": "polite" });
+  const person = h("span.person");
+  fill(
+    element,
+    h("div.brand", {}, h("a", { href: "/?tab=projects", title: "All projects" }, "Loupe"), chooser),
+    h("div.corner", {}, jobs, themeButton(), person),
+  );
+  element.removeAttribute("aria-busy");
+  start();
+  site.addEventListener("change", () => choose(chooser));
+  site.addEventListener("projects", () => load(chooser));
+  await Promise.all([load(chooser), welcome(person)]).catch(() => null);
+  beat(jobs);
+}
+
+async function load(chooser) {
+  projects = await get("/api/projects");
+  site.dispatchEvent(new CustomEvent("listed", { detail: projects }));
+  choose(chooser);
+}
+
+function choose(chooser) {
+  const now = projects.find((one) => String(one.id) === project() || one.name === project());
+  document.title = now ? `${now.name} · Loupe` : "Loupe";
+  const choices = projects.map((one) => [String(one.id), one.name]);
+  const list = select([["", "Choose a project"], ...choices], now ? String(now.id) : "", open, {
+    "aria-label": "Project",
+  });
+  fill(chooser, list);
+}
+
+function open(id) {
+  const tab = query().get("tab");
+  location.assign(address({ project: id, tab: id ? (tab === "projects" ? "browse" : tab || "") : "projects" }));
+}
+
+async function welcome(place) {
+  const me = await get("/api/me");
+  document.documentElement.dataset.role = me.role;
+  fill(place, h("span", { title: `Role: ${me.role}` }, me.name));
+  if (me.accounts) place.append(h("form", { method: "post", action: "/logout" }, h("button.quiet", {}, "Log out")));
+}
+
+function theme(name) {
+  const dark = name === "dark" || (name === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+  document.body.classList.toggle("dark", dark);
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}
+
+function themeButton() {
+  const button = h("button.quiet", { "aria-label": "Theme" }, icon(HALF));
+  const show = () => (button.title = `Theme: ${localStorage.getItem("loupe-theme") || "auto"}`);
+  button.addEventListener("click", () => {
+    const now = localStorage.getItem("loupe-theme") || "auto";
+    const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
+    localStorage.setItem("loupe-theme", next);
+    theme(next);
+    show();
+  });
+  show();
+  return button;
+}
+
+/** The number of running and waiting jobs, asked for only while somebody looks. */
+async function beat(place) {
+  if (!document.hidden) {
+    const now = await get("/api/jobs/counts").catch(() => null);
+    const busy = now ? now.running + now.queued : 0;
+    fill(place, busy > 0 && h("a", { href: address({ project: project(), tab: "jobs" }) }, h("i.dot"), `${busy}`));
+    place.title = busy ? `${now.running} running, ${now.queued} waiting` : "";
+  }
+  setTimeout(() => beat(place), 4000);
+}

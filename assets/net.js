@@ -1,0 +1,56 @@
+/** Calls to our own routes: JSON in and out, the CSRF header on writes, errors as sentences. */
+
+/** A request that was refused or did not arrive; `message` is a sentence to show. */
+export class Failure extends Error {
+  /** @param {string} message @param {number} status 0: no answer @param {any} body */
+  constructor(message, status, body = {}) {
+    super(message);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** @param {string} path @param {{signal?: AbortSignal}} [options] */
+export function get(path, options = {}) {
+  return call("GET", path, undefined, options);
+}
+
+/**
+ * @param {"POST"|"PUT"|"PATCH"|"DELETE"} method
+ * @param {string} path
+ * @param {any} [body] sent as JSON, or as it is when it is FormData or a Blob
+ * @param {{signal?: AbortSignal, keepalive?: boolean}} [options]
+ */
+export function send(method, path, body, options = {}) {
+  return call(method, path, body, options);
+}
+
+async function call(method, path, body, options) {
+  const raw = body instanceof FormData || body instanceof Blob;
+  const headers = { Accept: "application/json" };
+  if (method !== "GET") headers["X-Loupe"] = "1";
+  if (body !== undefined && !raw) headers["Content-Type"] = "application/json";
+  let answer;
+  try {
+    answer = await fetch(path, {
+      method,
+      headers,
+      body: body === undefined || raw ? body : JSON.stringify(body),
+      ...options,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failure("The server does not answer. Is it still running?", 0);
+  }
+  return answer.ok ? read(answer) : refuse(answer);
+}
+
+async function read(answer) {
+  return answer.status === 204 ? null : answer.json();
+}
+
+async function refuse(answer) {
+  const body = await answer.json().catch(() => ({}));
+  if (answer.status === 401) location.assign(`/login?next=${encodeURIComponent(location.href)}`);
+  throw new Failure(body.error || `The server answered ${answer.status}.`, answer.status, body);
+}

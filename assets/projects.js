@@ -1,0 +1,85 @@
+/** Projects: what there is and how far it is; make one, its classes. */
+
+import { choices } from "./classes.js";
+import { ask } from "./dialog.js";
+import { field, fill, h, select } from "./dom.js";
+import { get, send } from "./net.js";
+import { address, attempt, go, page, site, toast } from "./site.js";
+import { count, many } from "./words.js";
+
+/** @param {HTMLElement} element */
+export function mount(element) {
+  const list = h("div.projects");
+  fill(element, h("div.sheet", {}, head(), list));
+  element.removeAttribute("aria-busy");
+  const show = () => attempt(async () => draw(list, await get("/api/projects")));
+  page("projects", show);
+  site.addEventListener("projects", show);
+}
+
+function head() {
+  return h(
+    "div.spread",
+    {},
+    h("h1", {}, "Projects"),
+    h("button.primary.for-admin", { onclick: create }, "New project"),
+  );
+}
+
+function draw(list, projects) {
+  if (projects.length === 0) fill(list, empty());
+  else fill(list, projects.map(card));
+}
+
+function card(project) {
+  const named = Object.fromEntries(project.classes.map((one) => [one.name, one.color]));
+  const boxes = Object.entries(project.boxes);
+  const done = project.images ? (100 * project.labelled) / project.images : 0;
+  return h(
+    "article.panel.project",
+    {},
+    h("a.covers", { href: address({ project: project.id, tab: "browse" }), tabIndex: -1, "aria-hidden": "true" },
+      project.covers.map((cover) => h("img", { src: `/files/${cover.sha256}/thumb`, alt: "", loading: "lazy" }))),
+    h("div.inside", {},
+      h("h2", {}, h("a", { href: address({ project: project.id, tab: "browse" }) }, project.name)),
+      h("div.facts", {},
+        fact(project, project.images, "image", "images", {}),
+        project.goldens > 0 && fact(project, project.goldens, "golden", "goldens", { goldens: "yes" }),
+        fact(project, project.images - project.labelled, "unlabelled", "unlabelled", { state: "new" })),
+      h("div.bar", { title: `${Math.round(done)} % labelled` }, h("i", { style: { width: `${done}%` } })),
+      h("div.chips", {}, boxes.slice(0, 8).map(([name, number]) =>
+        h("span.chip", {}, h("i", { style: { background: named[name] } }), name, h("span.number.quiet-text", {}, count(number))))),
+      h("div.row", {},
+        h("button.for-admin", { onclick: () => choices(project) }, "Classes"))),
+  );
+}
+
+function fact(project, number, one, more, filter) {
+  const words = many(number, one, more).split(" ");
+  return h("a", { href: address({ project: project.id, tab: "browse", ...filter }), style: { color: "inherit", textDecoration: "none" } },
+    h("b", {}, words[0]), ` ${words.slice(1).join(" ")}`);
+}
+
+function empty() {
+  return h("div.empty", {},
+    h("h2", {}, "No project yet"),
+    h("p", {}, "A project holds pictures of one product or one kind of scene, and the classes of what is to be found in them."),
+    h("button.primary.for-admin", { onclick: create }, "New project"));
+}
+
+async function create() {
+  const name = h("input", { name: "name", required: true, maxLength: 200, autofocus: true });
+  const task = select([["detect", "Boxes around defects or things"], ["classify", "One class an image"]], "detect", null, { name: "task" });
+  const classes = h("textarea", { name: "classes", rows: 4, placeholder: "short\nopen\nmousebite" });
+  const yes = await ask("New project", "Create", [
+    field("Name", name), field("What is labelled", task), field("Classes, one a line", classes, "More can be added while labelling."),
+  ]);
+  if (!yes) return;
+  const names = classes.value.split("\n").map((line) => line.trim()).filter(Boolean);
+  await attempt(async () => {
+    const made = await send("POST", "/api/projects", { name: name.value, task: task.value, classes: names });
+    toast(`The project ${made.name} is made.`, "done");
+    site.dispatchEvent(new Event("projects"));
+    go({ project: made.id, tab: "browse" });
+  });
+}

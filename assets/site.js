@@ -1,0 +1,127 @@
+/** What crosses the pages: the URL (project, tab, image, filters), the tabs, short messages. */
+
+import { h } from "./dom.js";
+
+/** Fires "change" after every change of the URL, and "projects" when projects changed. */
+export const site = new EventTarget();
+
+/** The URL's query, a copy. */
+export function query() {
+  return new URLSearchParams(location.search);
+}
+
+/** The project that the URL names, or "". */
+export function project() {
+  return query().get("project") ?? "";
+}
+
+/** The tab that stands open. */
+export function tab() {
+  return query().get("tab") || (project() ? "browse" : "projects");
+}
+
+/**
+ * Change the URL's query; null, "" or [] removes a name, a list stands once a value. The tab
+ * follows.
+ * @param {Record<string, any>} changes
+ * @param {{replace?: boolean}} [options] replace: not a step of its own for the back button
+ */
+export function go(changes, { replace = false } = {}) {
+  const next = query();
+  for (const [name, value] of Object.entries(changes)) {
+    next.delete(name);
+    for (const one of [value].flat()) {
+      if (one !== null && one !== undefined && one !== "") next.append(name, String(one));
+    }
+  }
+  if (next.toString() === query().toString()) return;
+  const address = `${location.pathname}?${next}`.replace(/\?$/, "");
+  history[replace ? "replaceState" : "pushState"](null, "", address);
+  follow();
+}
+
+/** The address of a view, to be the href of a link. */
+export function address(changes) {
+  return `/?${new URLSearchParams(Object.entries(changes).filter(([, value]) => value !== ""))}`;
+}
+
+/**
+ * Call `show(query)` now and after every change, as long as the URL names this tab;
+ * `hide()` when it no longer does.
+ * @param {string} name @param {(query: URLSearchParams) => void} show @param {() => void} [hide]
+ */
+export function page(name, show, hide = () => {}) {
+  let shown = false;
+  const look = () => {
+    const now = tab() === name;
+    if (now) show(query());
+    else if (shown) hide();
+    shown = now;
+  };
+  site.addEventListener("change", look);
+  look();
+}
+
+/** Call `work` every `seconds` while this tab and the browser's window are looked at. */
+export function poll(name, seconds, work) {
+  const turn = async () => {
+    if (tab() === name && !document.hidden) await work();
+    setTimeout(turn, seconds * 1000);
+  };
+  setTimeout(turn, seconds * 1000);
+}
+
+/** A short message at the lower edge. @param {string} text @param {"note"|"done"|"failed"} kind */
+export function toast(text, kind = "note", action = null) {
+  const line = h(`div.toast.${kind}`, { role: kind === "failed" ? "alert" : "status" }, text);
+  if (action) line.append(h("button", { onclick: () => (line.remove(), action.run()) }, action.words));
+  line.append(h("button.quiet", { title: "Close", onclick: () => line.remove() }, "×"));
+  place().append(line);
+  setTimeout(() => line.remove(), action || kind === "failed" ? 12000 : 5000);
+  return line;
+}
+
+/** Run `work`; what it throws is shown as a message. */
+export async function attempt(work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (error.name !== "AbortError") toast(error.message, "failed");
+    return undefined;
+  }
+}
+
+function place() {
+  const found = document.querySelector("#toasts");
+  if (found) return found;
+  const made = h("div", { id: "toasts" });
+  document.body.append(made);
+  return made;
+}
+
+function follow() {
+  const button = document.getElementById(`${tab()}-button`);
+  if (button && button.getAttribute("aria-selected") !== "true") button.click();
+  site.dispatchEvent(new Event("change"));
+}
+
+/** Keep the tabs and the URL together; called once, by the header. */
+export function start() {
+  document.addEventListener("click", (event) => {
+    const button = /** @type {HTMLElement} */ (event.target).closest?.("[role=tab][data-tab-id]");
+    if (button) go({ tab: button.getAttribute("data-tab-id") });
+    const link = /** @type {HTMLAnchorElement} */ (event.target).closest?.("a[href^='/?']");
+    if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
+      event.preventDefault();
+      history.pushState(null, "", link.getAttribute("href"));
+      follow();
+    }
+  });
+  addEventListener("popstate", follow);
+  whenTabsStand(follow);
+}
+
+function whenTabsStand(then) {
+  if (document.getElementById("projects-button")) then();
+  else requestAnimationFrame(() => whenTabsStand(then));
+}

@@ -1,0 +1,88 @@
+"""Smaller pictures out of large ones; runs in a process of its own, so it imports little."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PIL import Image
+
+# What may enter the store was bounded when it came in; here a large board is no bomb.
+Image.MAX_IMAGE_PIXELS = None
+
+SHOWN = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "BMP": "image/bmp"}
+DRAFT = {"L": "L", "RGB": "RGB"}
+QUALITY = 88
+
+
+def glance(path: Path) -> tuple[str, int, int]:
+    """The format, width and height, from the header alone."""
+    with Image.open(path) as image:
+        return str(image.format), image.width, image.height
+
+
+def write_small(source: Path, target: Path, side: int) -> int:
+    """Write a JPEG of at most `side` pixels a side; the bytes written."""
+    with Image.open(source) as image:
+        # JPEG can be decoded at a fraction of its size, which is most of the time of a board.
+        image.draft(DRAFT.get(image.mode, "RGB"), (2 * side, 2 * side))
+        small = _plain(image)
+    small.thumbnail((side, side), Image.Resampling.BOX, reducing_gap=2.0)
+    with _part(target) as part:
+        small.save(part, "JPEG", quality=QUALITY)
+    return target.stat().st_size
+
+
+def write_whole(source: Path, target: Path) -> int:
+    """Write the picture as PNG, for formats that a browser does not show."""
+    with Image.open(source) as image, _part(target) as part:
+        _plain(image).save(part, "PNG", compress_level=1)
+    return target.stat().st_size
+
+
+def write_tiles(source: Path, target: Path, side: int, level: int) -> int:
+    """Write every square of the picture halved `level` times: one decode serves them all."""
+    with Image.open(source) as image:
+        width, height = image.width >> level, image.height >> level
+        image.draft(DRAFT.get(image.mode, "RGB"), (width, height))
+        whole = _plain(image)
+    if whole.size != (max(1, width), max(1, height)):
+        whole = whole.resize((max(1, width), max(1, height)), Image.Resampling.BOX)
+    with _part(target) as part:
+        part.mkdir()
+        for x in range(0, whole.width, side):
+            for y in range(0, whole.height, side):
+                box = (x, y, min(x + side, whole.width), min(y + side, whole.height))
+                square = part / f"{x // side}-{y // side}.jpg"
+                whole.crop(box).save(square, "JPEG", quality=QUALITY)
+    return sum(square.stat().st_size for square in target.iterdir())
+
+
+def be_nice() -> None:
+    """Let the web process go first."""
+    os.nice(5)
+
+
+def ready() -> int:
+    """Nothing: what starts the process ahead of the first picture."""
+    return 0
+
+
+def _plain(image: Image.Image) -> Image.Image:
+    if image.mode in ("L", "RGB"):
+        image.load()
+        return image.copy()
+    if image.mode.startswith("I"):
+        return image.convert("I").point([value / 256 for value in range(65536)], "L")
+    return image.convert("L" if image.mode in ("1", "LA", "La") else "RGB")
+
+
+@contextmanager
+def _part(target: Path) -> Iterator[Path]:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{uuid.uuid4().hex}.part")
+    yield part
+    part.replace(target)
