@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 # Gradio reads this when it is imported.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -15,7 +15,7 @@ import gradio as gr
 import uvicorn
 from fastapi import FastAPI
 
-from app import events, gate, site
+from app import events, gate, site, worker_process
 from app.house import House
 from app.login import Door
 from app.routes import assets, images, jobs, listings, login, projects
@@ -109,13 +109,13 @@ def free_port(host: str, port: int) -> int:
 
 
 def serve(house: House, host: str, port: int, *, worker: bool = True) -> None:
-    """Answer until the process is told to stop."""
-    log.info("A worker stands beside the site: %s", worker)
-    uvicorn.run(
-        create(house),
-        host=host,
-        port=port,
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=3,
-    )
+    """Answer until the process is told to stop, with a worker beside the site."""
+    with worker_process.beside() if worker else nullcontext():
+        uvicorn.run(
+            create(house),
+            host=host,
+            port=port,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=3,
+        )

@@ -1,6 +1,141 @@
-/** This page is being built. */
+/** Jobs: what runs, waits and is done, who asked, how long still; the log; the cluster. */
+
+import { fill, h, select } from "./dom.js";
+import { get, send } from "./net.js";
+import { address, attempt, page, poll, project } from "./site.js";
+import { ago, count, span } from "./words.js";
+
+const WORDS = { queued: "Waiting", running: "Running", paused: "Paused", done: "Done", failed: "Failed", cancelled: "Cancelled" };
+const COLORS = { done: "good", failed: "bad", cancelled: "warn", running: "", queued: "", paused: "warn" };
 
 /** @param {HTMLElement} element */
 export function mount(element) {
+  const jobs = new Jobs(element);
   element.removeAttribute("aria-busy");
+  page("jobs", () => jobs.load());
+  poll("jobs", 2, () => jobs.load());
+}
+
+class Jobs {
+  constructor(element) {
+    this.opened = new Map();
+    this.mine = false;
+    this.open = h("div");
+    this.done = h("div");
+    this.cluster = h("div.inside");
+    this.lists = h("div", { style: { display: "grid", gap: "20px" } },
+      panel("Running and waiting", this.open), panel("Finished", this.done));
+    const of = select([["", "All projects"], ["this", "This project"]], "", (value) => ((this.mine = value === "this"), this.load()), { "aria-label": "Jobs of" });
+    fill(element, h("div.sheet", {}, h("div.spread", {}, h("h1", {}, "Jobs"), of), this.lists, panel("Cluster", this.cluster)));
+  }
+
+  async load() {
+    const of = this.mine && project() ? `?project=${encodeURIComponent(project())}` : "";
+    const [jobs, workers] = await Promise.all([get(`/api/jobs${of}`), get("/api/jobs/cluster")]).catch(() => [null, null]);
+    if (!jobs) return;
+    this.list(this.open, jobs.open, "Nothing runs or waits. Retrain, Detect and Import put work here.");
+    this.list(this.done, jobs.done, "Nothing is done yet.");
+    fill(this.cluster, cluster(workers));
+    await Promise.all([...this.opened.values()].map((log) => log.load()));
+  }
+
+  list(place, jobs, nothing) {
+    if (place.contains(document.activeElement) && document.activeElement?.matches(":active")) return;
+    const focused = document.activeElement?.getAttribute("data-key");
+    fill(place, jobs.length ? jobs.map((job) => this.row(job)) : h("div.inside.quiet-text", {}, nothing));
+    if (focused) /** @type {HTMLElement|null} */ (place.querySelector(`[data-key="${focused}"]`))?.focus();
+  }
+
+  row(job) {
+    const opened = this.opened.get(job.id);
+    return h("div", {}, h("div.job", { data: { job: String(job.id) } },
+      h("span.number.quiet-text", {}, `#${job.id}`), what(job), state(job), h("span.quiet-text.number", {}, times(job)),
+      h("span.row", { style: { justifyContent: "flex-end" } }, this.actions(job),
+        h("button.quiet", { data: { key: `log-${job.id}` }, "aria-expanded": String(Boolean(opened)), onclick: () => this.toggle(job) }, opened ? "Hide log" : "Log"))),
+      opened?.element);
+  }
+
+  actions(job) {
+    const does = { running: ["pause", "cancel"], queued: ["cancel"], paused: ["resume", "cancel"], failed: ["retry"], cancelled: ["retry"], done: [] }[job.state];
+    if (job.wish) return h("span.quiet-text", {}, job.wish === "pause" ? "Pausing …" : "Cancelling …");
+    return does.filter((verb) => verb !== "pause" || ["train", "tune"].includes(job.kind)).map((verb) =>
+      h(`button.for-labeler${verb === "cancel" ? ".danger" : ""}`, { data: { key: `${verb}-${job.id}` }, onclick: () => this.act(job, verb) }, verb[0].toUpperCase() + verb.slice(1)));
+  }
+
+  act(job, verb) {
+    return attempt(async () => {
+      await send("POST", `/api/jobs/${job.id}/${verb}`);
+      await this.load();
+    });
+  }
+
+  toggle(job) {
+    if (!this.opened.delete(job.id)) this.opened.set(job.id, new Log(job.id));
+    return this.load();
+  }
+}
+
+/** The events of a job, read on from where the last reading ended. */
+export class Log {
+  constructor(id) {
+    this.id = id;
+    this.seq = 0;
+    this.element = h("div.log", { tabIndex: 0, role: "log", "aria-label": `Log of job ${id}` });
+  }
+
+  async load() {
+    const news = await get(`/api/jobs/${this.id}/events?since=${this.seq}`).catch(() => []);
+    const atEnd = this.element.scrollTop + this.element.clientHeight >= this.element.scrollHeight - 8;
+    for (const one of news) {
+      this.seq = Math.max(this.seq, one.seq);
+      if (one.text) this.element.append(h(`div.${one.level}`, {}, `${new Date(one.at).toLocaleTimeString("en-GB")}  ${one.text}`));
+    }
+    if (!this.element.childNodes.length) this.element.append(h("div", {}, "No word from it yet."));
+    if (atEnd && news.length) this.element.scrollTop = this.element.scrollHeight;
+    return news;
+  }
+}
+
+function panel(title, content) {
+  return h("section.panel", {}, h("header", {}, h("h2", {}, title)), content);
+}
+
+function what(job) {
+  const said = job.error || job.message;
+  const href = { train: { tab: "train" }, tune: { tab: "train" }, detect: { tab: "review", run: job.id } }[job.kind];
+  const name = href && job.project ? h("a", { href: address({ project: job.project, ...href }) }, job.title) : h("b", {}, job.title);
+  return h("span.what", { title: said }, name, ` by ${job.author || "nobody"}`, h(`small${job.error ? ".bad" : ""}`, {}, said));
+}
+
+function state(job) {
+  const share = Math.round(100 * job.progress);
+  return h("span", { style: { display: "grid", gap: "4px" } },
+    h("span.row.spread", {}, h(`span.${COLORS[job.state] || "plain"}`, {}, WORDS[job.state]), ["running", "paused"].includes(job.state) && h("span.number", {}, `${share} %`)),
+    ["running", "paused"].includes(job.state) && h("div.bar", { role: "progressbar", "aria-valuenow": share, "aria-valuemin": 0, "aria-valuemax": 100 }, h("i", { style: { width: `${share}%` } })));
+}
+
+function times(job) {
+  if (job.state === "running") return job.needs === null || job.needs === undefined ? "just begun" : `${span(job.needs)} left`;
+  if (job.state === "queued") return job.waits ? `starts in about ${span(job.waits)}` : job.position > 1 ? `place ${job.position}` : "next";
+  if (job.finished && job.started) return `${ago(job.finished)} · took ${span((Date.parse(job.finished) - Date.parse(job.started)) / 1000)}`;
+  return ago(job.finished || job.at);
+}
+
+function cluster(workers) {
+  if (workers.length === 0) return h("p", {}, h("b.warn", {}, "No worker is alive. "), "What is asked for waits until one is: start the site without --no-worker, or run ", h("span.mono", {}, "loupe worker"), ".");
+  return workers.map((one) => h("div", { style: { display: "grid", gap: "8px" } },
+    h("div.facts", {}, h("span", {}, h("b", {}, "Worker "), `on ${one.host}, process ${one.pid}, since ${ago(one.started)}`)),
+    nodes(one.sees)));
+}
+
+function nodes(sees) {
+  const rows = sees.nodes ?? [];
+  if (!rows.length) return h("p.quiet-text", {}, "Ray is not started yet; the first training or detection starts it.");
+  const heads = ["Node", "Cores", "GPUs", "Memory"].map((name, at) => h(`th${at ? ".number" : ""}`, {}, name));
+  const free = sees.free ?? {};
+  return [
+    h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows.map((node) => h("tr", {},
+      h("td.mono", {}, node.name), h("td.number", {}, count(node.cores)), h("td.number", {}, count(node.gpus)), h("td.number", {}, `${node.memory_gb} GB`))))),
+    h("p.quiet-text", {}, `Free now: ${count(free.cores ?? 0)} cores, ${count(free.gpus ?? 0)} GPUs, ${free.memory_gb ?? 0} GB.`),
+  ];
 }

@@ -9,6 +9,7 @@ import typer
 from app import terminal
 from app.commands import rooms
 from app.terminal import AsJson
+from backend.services import projects
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -36,7 +37,11 @@ def sample(
         rooms.open_rooms() as at,
         terminal.progress(f"Drawing {project}", images, quiet=as_json) as told,
     ):
-        made = sampling.fill(at.database, at.files, project, kind, images, seed, look, told)
+        with at.database.read.begin() as session:
+            projects.refuse_taken(session, project)
+        drawn = sampling.draw(at.files, kind, images, seed, look, told)
+        with at.database.write.begin() as session:
+            made = sampling.create(session, project, kind, drawn)
     answer = {"project": made.name, "images": images, "classes": [one.name for one in made.classes]}
     if as_json:
         terminal.document(answer)

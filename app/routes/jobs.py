@@ -1,9 +1,101 @@
-"""Jobs as the pages poll them."""
+"""Jobs as the pages poll them: which, how far, what they said; cancel, pause, resume, retry."""
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from fastapi import APIRouter
 
-from app import login
+from app import house, login
+from app.routes import shapes
+from backend.domain import FINAL, Job, JobState
+from backend.jobs import journal, listing, presence, queue
 
-router = APIRouter(prefix="/api", dependencies=[login.SEES])
+router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES])
+
+OPEN = tuple(state for state in JobState if state not in FINAL)
+ACTIONS = {
+    "cancel": queue.cancel,
+    "pause": queue.pause,
+    "resume": queue.resume,
+    "retry": queue.retry,
+}
+
+
+@router.get("")
+def page(
+    at: house.At, project: str = "", before: int | None = None, limit: int = 40
+) -> dict[str, Any]:
+    """All jobs that wait or run, and the newest of the finished ones."""
+    with at.read() as session:
+        of = house.project(session, project).id if project else None
+        waiting = listing.find(session, project_id=of, states=OPEN, limit=200)
+        done = listing.find(
+            session, project_id=of, states=tuple(FINAL), before=before, limit=min(limit, 200)
+        )
+        return {
+            "open": [_standing(shapes.job(one), listing.standing(session, one)) for one in waiting],
+            "done": [shapes.job(one) for one in done],
+        }
+
+
+@router.get("/counts")
+def counts(at: house.At) -> dict[str, int]:
+    """How many jobs stand in each state."""
+    with at.read() as session:
+        return {state.value: number for state, number in listing.counts(session).items()}
+
+
+@router.get("/cluster")
+def cluster(at: house.At) -> list[dict[str, Any]]:
+    """The workers that live, and the cluster as each sees it."""
+    with at.read() as session:
+        return [
+            {
+                "name": one.name,
+                "host": one.host,
+                "pid": one.pid,
+                "started": one.started.isoformat(),
+                "seen": one.seen.isoformat(),
+                "sees": dict(one.description),
+            }
+            for one in presence.living(session)
+        ]
+
+
+@router.get("/{id_}")
+def one(id_: int, at: house.At) -> dict[str, Any]:
+    """One job and where it stands."""
+    with at.read() as session:
+        job = queue.get(session, id_)
+        return _standing(shapes.job(job), listing.standing(session, job))
+
+
+@router.get("/{id_}/events")
+def events(id_: int, at: house.At, since: int = 0) -> list[dict[str, Any]]:
+    """What the job told after event number `since`."""
+    with at.read() as session:
+        return [shapes.event(event) for event in journal.read(session, id_, since)]
+
+
+@router.get("/{id_}/log")
+def log(id_: int, at: house.At) -> dict[str, str]:
+    """The end of the job's log file."""
+    return {"text": journal.tail(at.settings.home, id_)}
+
+
+@router.post("/{id_}/{action}")
+def act(
+    id_: int,
+    action: Literal["cancel", "pause", "resume", "retry"],
+    at: house.At,
+    person: login.Labeler,
+) -> dict[str, Any]:
+    """Cancel, pause, resume or retry a job."""
+    with at.write() as session:
+        changed: Job = ACTIONS[action](session, id_, person.name)
+        return shapes.job(changed)
+
+
+def _standing(job: dict[str, Any], stands: listing.Standing) -> dict[str, Any]:
+    return {**job, "position": stands.position, "waits": stands.waits, "needs": stands.needs}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.domain import Box, Class, DetectionRef, Job, JobEvent, Model, Person, Revision
+from backend.jobs import kinds
 from backend.services.listing import Item
 
 Json = dict[str, Any]
@@ -89,6 +90,7 @@ def job(value: Job) -> Json:
     return {
         "id": value.id,
         "kind": value.kind,
+        "title": kinds.find(value.kind).title,
         "project": value.project_id,
         "request": dict(value.request),
         "state": value.state,

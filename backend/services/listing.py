@@ -226,9 +226,10 @@ def _tally(
 def _tally_yes_no(
     session: Session, project_id: int, chosen: Filter, condition: ColumnElement[bool]
 ) -> dict[str, int]:
-    query = select(condition, func.count()).where(conditions(project_id, chosen)).group_by("1")
-    found = {bool(value): n for value, n in session.execute(query)}
-    return {"yes": found.get(True, 0), "no": found.get(False, 0)}
+    where = conditions(project_id, chosen)
+    query = select(func.count(), func.count().filter(condition)).select_from(ImageRow).where(where)
+    total, yes = session.execute(query).one()
+    return {"yes": yes, "no": total - yes}
 
 
 def _tally_classes(session: Session, project_id: int, chosen: Filter) -> dict[str, int]:

@@ -37,15 +37,21 @@ def create(
     session: Session, name: str, task: Task = Task.DETECT, classes: Sequence[str] = ()
 ) -> Project:
     """Make a project; its name must be free."""
-    name = check_name(name, "project")
-    if session.scalar(select(ProjectRow.id).where(ProjectRow.name == name)):
-        raise Refused(f"There is already a project named {name!r}; choose another name.")
+    name = refuse_taken(session, name)
     row = ProjectRow(name=name, task=task)
     session.add(row)
     session.flush()
     for title in classes:
         ensure_class(session, row.id, title)
     return _project(session, row)
+
+
+def refuse_taken(session: Session, name: str) -> str:
+    """The name, if a new project may have it: asked before long work is done for it."""
+    name = check_name(name, "project")
+    if session.scalar(select(ProjectRow.id).where(ProjectRow.name == name)):
+        raise Refused(f"There is already a project named {name!r}; choose another name.")
+    return name
 
 
 def find(session: Session, name: str) -> Project:

@@ -1,0 +1,162 @@
+"""A real server in a process of its own, and a real browser whose every complaint is a failure."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import sync_playwright as playwright_of
+
+from backend.domain import Project
+from backend.services import projects, sampling
+from backend.settings import Settings
+from backend.storage import engine, files
+from backend.storage.engine import Database
+from backend.storage.files import Files
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+PATIENCE = 90
+
+
+@dataclass
+class Site:
+    """A served Loupe; tests look behind it through `database` and `files`."""
+
+    home: Path
+    url: str
+    process: subprocess.Popen[bytes]
+    database: Database
+    files: Files
+    made: int = field(default=0)
+
+    def project(self, kind: str = "pcb", images: int = 6, name: str = "") -> Project:
+        """A new project of drawn pictures, for one test alone."""
+        self.made += 1
+        drawn = sampling.draw(self.files, kind, images, seed=self.made)
+        with self.database.write.begin() as session:
+            return sampling.create(session, name or f"project {self.made}", kind, drawn)
+
+    def classes(self, project: Project) -> list[str]:
+        """The names of a project's classes as they stand now."""
+        with self.database.read.begin() as session:
+            return [one.name for one in projects.get(session, project.id).classes]
+
+
+def chromium() -> str:
+    """Debian's Chromium, or a skip that says so."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("Chromium is not installed.")
+    return found
+
+
+def start(home: Path, *arguments: str) -> tuple[str, subprocess.Popen[bytes]]:
+    """Serve a home folder; returns when the site answers."""
+    said = home / "serve.log"
+    home.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--no-browser"]
+    environment = {**os.environ, "LOUPE_HOME": str(home), "PYTHONUNBUFFERED": "1"}
+    with said.open("wb") as log:
+        process = subprocess.Popen(
+            [*command, "--no-sample", *arguments], env=environment, stdout=log, stderr=log
+        )
+    return _wait(said, process), process
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask the server to end, and see it end."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One server for all journeys; each test makes its own project."""
+    chromium()
+    home = tmp_path_factory.mktemp("home")
+    url, process = start(home, "--no-worker")
+    settings = Settings(home=home)
+    database = engine.connect(settings)
+    yield Site(home, url, process, database, files.connect(settings))
+    database.close()
+    stop(process)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all journeys."""
+    path = chromium()
+    with playwright_of() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
+    """A fresh profile at 1280×720, with the site as its base address."""
+    opened = browser.new_context(base_url=site.url, viewport={"width": 1280, "height": 720})
+    opened.set_default_timeout(20_000)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, site: Site) -> Iterator[Page]:
+    """A page; an error on its console or a request to another host fails the test."""
+    opened = context.new_page()
+    complaints: list[str] = []
+    watch(opened, site.url, complaints)
+    yield opened
+    opened.close()
+    assert complaints == []
+
+
+def watch(page: Page, url: str, complaints: list[str]) -> None:
+    """Collect what a page complains of, and whom else it asks."""
+
+    def heard(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(f"console: {message.text} ({message.location.get('url')})")
+
+    def asked(request: Request) -> None:
+        if not request.url.startswith((url, "data:", "blob:", "about:")):
+            complaints.append(f"outside request: {request.url}")
+
+    page.on("console", heard)
+    page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
+    page.on("request", asked)
+
+
+def _wait(said: Path, process: subprocess.Popen[bytes]) -> str:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        words = said.read_text("utf-8", "replace").split()
+        url = next((word for word in words if word.startswith("http://")), "")
+        if url and _answers(url):
+            return url
+        time.sleep(0.2)
+    process.kill()
+    raise AssertionError(f"The server did not start: {said.read_text('utf-8', 'replace')}")
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urlopen(f"{url}/health", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except (URLError, OSError):
+        return False

@@ -1,0 +1,117 @@
+"""Browse: the grid, its filters in the URL, choosing many and changing them."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from backend.domain import Project
+from backend.services import listing
+from tests.journeys.conftest import Site
+
+
+def open_browse(page: Page, project: Project, filters: str = "") -> None:
+    page.goto(f"/?project={project.id}&tab=browse{filters}")
+    expect(page.locator(".cell img").first).to_be_visible()
+
+
+def stored(site: Site, project: Project, query: str = "") -> list[listing.Item]:
+    pairs = [pair.split("=") for pair in query.split("&") if pair]
+    chosen = listing.parse([(name, value) for name, value in pairs])
+    with site.database.read.begin() as session:
+        return list(listing.every(session, project.id, chosen))
+
+
+def test_a_person_finds_a_project_and_opens_it(page: Page, site: Site) -> None:
+    project = site.project(images=6, name="boards to find")
+    page.goto("/")
+    page.get_by_role("link", name="boards to find", exact=True).click()
+    expect(page.locator(".cell img")).to_have_count(6)
+    expect(page.locator(".wall-head .total")).to_have_text("6 images")
+    assert f"project={project.id}" in page.url
+
+
+def test_filters_stand_in_the_url_and_open_the_same_view(page: Page, site: Site) -> None:
+    project = site.project(images=9)
+    open_browse(page, project)
+    page.get_by_role("checkbox", name="Done").check()
+    done = len(stored(site, project, "state=done"))
+    expect(page.locator(".wall-head .total")).to_have_text(f"{done} images")
+    expect(page).to_have_url(re.compile("state=done"))
+    page.reload()
+    expect(page.locator(".cell img")).to_have_count(done)
+    expect(page.get_by_role("checkbox", name="Done")).to_be_checked()
+
+
+def test_the_back_button_takes_a_filter_back(page: Page, site: Site) -> None:
+    project = site.project(images=6)
+    open_browse(page, project)
+    page.get_by_role("checkbox", name="Done").check()
+    expect(page).to_have_url(re.compile("state=done"))
+    page.go_back()
+    expect(page.locator(".cell img")).to_have_count(6)
+
+
+def test_text_in_the_name_filters_as_one_types(page: Page, site: Site) -> None:
+    project = site.project(images=6)
+    name = stored(site, project)[3].image.name
+    open_browse(page, project)
+    page.keyboard.press("/")
+    page.keyboard.type(name)
+    expect(page.locator(".cell img")).to_have_count(1)
+    expect(page.locator(".cell")).to_have_attribute("aria-label", re.compile(re.escape(name)))
+
+
+def test_many_images_change_their_split_and_undo_brings_it_back(page: Page, site: Site) -> None:
+    project = site.project(images=6)
+    before = [item.image.split for item in stored(site, project)]
+    open_browse(page, project)
+    page.locator(".cell").first.click(modifiers=["Control"])
+    page.get_by_role("button", name="Select all").click()
+    page.get_by_label("Set split").select_option("Test")
+    expect(page.get_by_text("Split set: 6 images.")).to_be_visible()
+    assert {item.image.split for item in stored(site, project)} == {"test"}
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Undone.")).to_be_visible()
+    assert [item.image.split for item in stored(site, project)] == before
+
+
+def test_deleted_images_come_back_by_undo(page: Page, site: Site) -> None:
+    project = site.project(images=6)
+    open_browse(page, project)
+    page.locator(".cell").nth(0).click(modifiers=["Control"])
+    page.locator(".cell").nth(2).click(modifiers=["Shift"])
+    page.keyboard.press("Delete")
+    expect(page.locator(".cell img")).to_have_count(3)
+    assert len(stored(site, project)) == 3
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".cell img")).to_have_count(6)
+
+
+def test_the_keyboard_alone_chooses_and_opens(page: Page, site: Site) -> None:
+    project = site.project(images=6)
+    open_browse(page, project)
+    page.locator(".wall-scroll").focus()
+    for key in ("Home", "x", "ArrowRight", "x"):
+        page.keyboard.press(key)
+    expect(page.locator(".bulk b")).to_have_text("2")
+    page.keyboard.press("Escape")
+    expect(page.locator(".bulk")).to_be_hidden()
+    assert stored(site, project)[1].image.id == int(page.evaluate(CURRENT))
+
+
+CURRENT = """async () => {
+  const index = Number(document.querySelector('.cell.current').dataset.index);
+  const query = new URLSearchParams(location.search);
+  const window = `images?offset=${index}&limit=1`;
+  const answer = await fetch(`/api/projects/${query.get('project')}/${window}`);
+  return (await answer.json()).items[0].id;
+}"""
+
+
+def test_a_name_with_markup_in_it_stays_a_name(page: Page, site: Site) -> None:
+    evil = "<img src=x onerror=alert(1)> ${alert(2)} {{value}}"
+    site.project(images=3, name=evil)
+    page.goto("/")
+    expect(page.get_by_role("link", name=evil, exact=True)).to_be_visible()
