@@ -126,6 +126,18 @@ def page(context: BrowserContext, site: Site) -> Iterator[Page]:
     assert complaints == []
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Browser, site: Site) -> Iterator[Page]:
+    """One page for all tests of a file, where each works on an image of its own."""
+    context = browser.new_context(base_url=site.url, viewport={"width": 1440, "height": 900})
+    opened = context.new_page()
+    complaints: list[str] = []
+    watch(opened, site.url, complaints)
+    yield opened
+    context.close()
+    assert complaints == []
+
+
 def watch(page: Page, url: str, complaints: list[str]) -> None:
     """Collect what a page complains of, and whom else it asks."""
 

@@ -1,0 +1,220 @@
+"""Images one after the other with their boxes and proposals; saving, history, restoring."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.concurrency import run_in_threadpool
+
+from app import house, login
+from app.routes import shapes
+from backend.domain import Box, Detection, DetectionRef, Origin, Person, Project, Revision, State
+from backend.errors import Invalid
+from backend.services import deciding, labelling, listing, proposing, worklist
+
+router = APIRouter(prefix="/api", dependencies=[login.SEES])
+
+MOST_BYTES = 4_000_000
+
+
+class Ref(BaseModel):
+    """The name of a detection."""
+
+    model_config = ConfigDict(extra="forbid")
+    run: int
+    image: int
+    idx: int = Field(ge=0)
+
+
+class BoxIn(BaseModel):
+    """A box as the canvas sends it."""
+
+    model_config = ConfigDict(extra="ignore")
+    id: str = Field(max_length=32)
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    label: str = Field(max_length=200)
+    origin: Origin = Origin.HUMAN
+    author: str = Field("", max_length=100)
+    detection: Ref | None = None
+
+
+class Save(BaseModel):
+    """All that a person says of an image."""
+
+    model_config = ConfigDict(extra="ignore")
+    version: int = Field(ge=0)
+    boxes: list[BoxIn] = Field(max_length=labelling.MOST_BOXES)
+    state: State | None = None
+    label: str | None = Field(None, max_length=200)
+    comment: str | None = Field(None, max_length=5000)
+    action: str = Field("edit", max_length=200)
+    rejected: list[Annotated[str, Field(pattern=r"^\d{1,18}:\d{1,9}$")]] | None = None
+    run: int | None = None
+    seconds: float = Field(0.0, ge=0, allow_inf_nan=False)
+
+
+class Restore(BaseModel):
+    """Which revision shall be the newest again, and which one the person has seen."""
+
+    model_config = ConfigDict(extra="forbid")
+    version: int = Field(ge=0)
+    revision: int = Field(ge=0)
+
+
+async def limited(request: Request) -> bytes:
+    """The body of a save, refused before it is read whole when it is too large."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MOST_BYTES:
+            raise Invalid(
+                f"A save holds at most {MOST_BYTES // 1_000_000} MB and "
+                f"{labelling.MOST_BOXES:,} boxes; nothing was saved."
+            )
+        parts.append(part)
+    return b"".join(parts)
+
+
+Body = Annotated[bytes, Depends(limited)]
+
+
+@router.get("/projects/{project}/images/{image}/around")
+def around(
+    project: str,
+    image: int,
+    request: Request,
+    at: house.At,
+    person: login.Viewer,
+    before: int = 1,
+    after: int = 8,
+) -> dict[str, Any]:
+    """A window of images in the order of the filter, and what the page must know of the project."""
+    chosen = listing.parse(request.query_params.multi_items())
+    with at.read() as session:
+        found = house.project(session, project)
+        window = worklist.around(session, found.id, chosen, image, before, after)
+        ids = [item.image.id for item in window.items]
+        proposed = proposing.newest(session, found.id, ids)
+        refused = deciding.rejected(session, ids, {one.run_id for one in proposed.values()})
+    return {
+        "total": window.total,
+        "position": window.position,
+        "image": window.image_id,
+        "items": [
+            {
+                **shapes.item(item),
+                **_proposals(proposed.get(item.image.id)),
+                "rejected": [f"{run}:{idx}" for run, idx in refused.get(item.image.id, ())],
+            }
+            for item in window.items
+        ],
+        **about(found, person),
+    }
+
+
+@router.get("/projects/{project}/images/{image}/unlabelled")
+def unlabelled(project: str, image: int, request: Request, at: house.At) -> dict[str, int]:
+    """The next image that nobody has looked at; 0 when there is none."""
+    chosen = listing.parse(request.query_params.multi_items())
+    with at.read() as session:
+        found = house.project(session, project)
+        return {"id": worklist.next_new(session, found.id, chosen, image)}
+
+
+@router.put("/images/{image}/boxes")
+async def save(image: int, body: Body, at: house.At, person: login.Labeler) -> dict[str, int]:
+    """Save all boxes of an image over the version that the person has seen."""
+    wanted = _sheet(image, _read(body))
+    saved = await run_in_threadpool(_save, at, image, wanted, person)
+    return {"version": saved.version}
+
+
+@router.get("/images/{image}/history")
+def history(image: int, at: house.At) -> dict[str, Any]:
+    """Every revision, newest first."""
+    with at.read() as session:
+        revisions = labelling.history(session, image)
+    return {"revisions": [shapes.revision(one) for one in revisions[:200]]}
+
+
+@router.post("/images/{image}/restore")
+def restore(image: int, body: Restore, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Make an earlier revision the newest; nothing in between is lost."""
+    with at.write() as session:
+        old = labelling.revision(session, image, body.revision)
+        sheet = deciding.Sheet(
+            body.version, old.boxes, old.state, old.label, action=f"restore v{body.revision}"
+        )
+        return shapes.revision(deciding.save(session, image, sheet, person.name))
+
+
+def about(project: Project, person: Person) -> dict[str, Any]:
+    """What the canvas must know of the project and of the person."""
+    return {
+        "project": {
+            "id": project.id,
+            "name": project.name,
+            "task": project.task,
+            "classes": [shapes.kind(one) for one in project.classes],
+        },
+        "me": shapes.person(person),
+    }
+
+
+def proposal(run: int, value: Detection) -> dict[str, Any]:
+    """A detection as the canvas draws it."""
+    corners = {"x1": value.x1, "y1": value.y1, "x2": value.x2, "y2": value.y2}
+    return {"idx": value.idx, "run": run, **corners, "label": value.label, "score": value.score}
+
+
+def _proposals(value: proposing.Proposed | None) -> dict[str, Any]:
+    if value is None:
+        return {"proposals": [], "proposer": ""}
+    detections = [proposal(value.run_id, one) for one in value.detections]
+    return {"proposals": detections, "proposer": value.proposer}
+
+
+def _save(at: house.House, image: int, wanted: deciding.Sheet, person: Person) -> Revision:
+    with at.write() as session:
+        return deciding.save(session, image, wanted, person.name)
+
+
+def _read(body: bytes) -> Save:
+    try:
+        return Save.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = " ".join(str(part) for part in first["loc"]) or "the body"
+        raise Invalid(f"This save cannot be used: {place}: {first['msg']}.") from error
+
+
+def _sheet(image: int, body: Save) -> deciding.Sheet:
+    rejected = body.rejected
+    return deciding.Sheet(
+        version=body.version,
+        boxes=tuple(_box(one) for one in body.boxes),
+        state=body.state,
+        label=body.label,
+        comment=body.comment,
+        action=body.action,
+        rejected=None if rejected is None else tuple(_ref(image, name) for name in rejected),
+        run_id=body.run,
+        seconds=body.seconds,
+    )
+
+
+def _ref(image: int, name: str) -> DetectionRef:
+    run, idx = name.split(":")
+    return DetectionRef(int(run), image, int(idx))
+
+
+def _box(one: BoxIn) -> Box:
+    found = one.detection
+    ref = DetectionRef(found.run, found.image, found.idx) if found else None
+    return Box(one.x1, one.y1, one.x2, one.y2, one.label, one.origin, one.id, ref, one.author)

@@ -1,0 +1,155 @@
+/** Annotate: draw and correct boxes, image by image. */
+
+import * as about from "./canvas/about.js";
+import { Bench, dress } from "./canvas/bench.js";
+import * as boxes from "./canvas/boxes.js";
+import { nameOf } from "./canvas/desk.js";
+import { fill, h } from "./dom.js";
+import * as panel from "./canvas/panel.js";
+import * as questions from "./canvas/questions.js";
+import * as net from "./net.js";
+import * as words from "./words.js";
+import { go, toast } from "./site.js";
+
+class Annotate extends Bench {
+  constructor(element) {
+    super(element, "annotate");
+    this.threshold = Number(localStorage.getItem("loupe:threshold") ?? 0.3);
+    const parts = {
+      desk: this.desk, color: (label) => this.color(label), look: (r) => this.look(r),
+      threshold: () => this.threshold, setThreshold: (v) => this.setThreshold(v), acceptAll: () => this.acceptAll(),
+      done: () => this.done(), skip: () => this.skip(),
+      restored: (answer) => this.restored(answer), preview: (ghosts) => this.preview(ghosts),
+    };
+    this.classPanel = panel.classes(parts);
+    this.boxPanel = panel.boxList(parts);
+    this.proposalPanel = panel.proposals(parts);
+    this.aboutPanel = about.about(parts);
+    this.historyPanel = about.revisions(parts);
+    this.panels = [this.classPanel, this.boxPanel, this.proposalPanel, this.aboutPanel, this.historyPanel];
+    fill(this.side, this.panels.map((p) => p.root));
+    this.start(this.actions());
+  }
+
+  address(image, before, after) {
+    return `/api/projects/${encodeURIComponent(this.project)}/images/${image}/around?before=${before}&after=${after}&${this.filters}`;
+  }
+
+  marks() {
+    const { desk } = this;
+    const proposed = this.shown.map((p) => ({
+      ...p, color: this.color(p.label), text: `${p.label} ${panel.short(p.score)}`, kind: "dashed",
+      selected: desk.selected.has(nameOf(p)), hover: this.hovered === nameOf(p),
+    }));
+    return [...this.boxMarks(), ...proposed];
+  }
+
+  /** Proposals in sight, the surest first. */
+  get shown() {
+    return this.hidden ? [] : this.desk.proposals.filter((p) => p.score >= this.threshold);
+  }
+
+  targets() {
+    return [...this.desk.sheet.boxes, ...this.shown.map((p) => ({ ...p, id: nameOf(p) }))];
+  }
+
+  setThreshold(value) {
+    this.threshold = Math.min(1, Math.max(0, Math.round(value * 100) / 100));
+    localStorage.setItem("loupe:threshold", String(this.threshold));
+    this.desk.changed("selection");
+  }
+
+  /** The proposals that a key means: the chosen ones, else the surest. */
+  meant() {
+    const chosen = this.shown.filter((p) => this.desk.selected.has(nameOf(p)));
+    if (chosen.length) return chosen;
+    return [...this.shown].sort((a, b) => b.score - a.score).slice(0, 1);
+  }
+
+  decide(what) {
+    const meant = this.meant();
+    if (!meant.length) return toast("There is no proposal left on this image.");
+    this.desk[what](meant);
+    const next = this.meant()[0];
+    return this.desk.select(next ? [nameOf(next)] : []);
+  }
+
+  acceptAll() {
+    this.desk.accept(this.shown);
+  }
+
+  async done() {
+    if (!this.desk.item || !this.desk.editable) return;
+    this.desk.commit("done", { state: "done" });
+    await this.step(1);
+  }
+
+  async skip() {
+    if (!this.desk.item || !this.desk.editable) return;
+    const reason = await questions.text("Skip this image", "Why? (shown as its comment)", this.desk.sheet.comment);
+    if (reason === null) return;
+    this.desk.commit("skip", { state: "skipped", comment: reason });
+    await this.step(1);
+  }
+
+  async copyPrevious() {
+    const before = this.list[this.at - 1];
+    const there = before ? this.desk.sheets.get(before.id)?.boxes ?? [] : [];
+    if (!there.length) return toast("The previous image has no boxes.");
+    const { width, height } = this.desk.item;
+    const copies = boxes.pasted(there, width, height);
+    if (!this.desk.sheet.boxes.length) return this.desk.add(copies, "copy previous");
+    const answer = await questions.choose("This image has boxes already",
+      `${words.many(copies.length, "box", "boxes")} of ${before.name} would come to ${this.desk.sheet.boxes.length} that stand here.`,
+      [["add", "Add them"], ["replace", "Replace what stands here"]]);
+    if (answer === "add") this.desk.add(copies, "copy previous");
+    if (answer === "replace") this.desk.commit("copy previous", { boxes: copies });
+    return undefined;
+  }
+
+  async unlabelled() {
+    const from = this.desk.item?.id ?? 0;
+    const found = this.list.slice(this.at + 1).find((item) => this.desk.sheets.get(item.id)?.state === "new");
+    if (found) return this.open(found);
+    const answer = await net.get(`/api/projects/${encodeURIComponent(this.project)}/images/${from}/unlabelled?${this.filters}`);
+    if (!answer.id) return toast("Every image of this view has been looked at.", "done");
+    return this.jump(answer.id);
+  }
+
+  preview(ghosts) {
+    this.ghosts = ghosts ? ghosts.map((b) => ({ ...b, color: "#ffffff", text: b.label, kind: "dotted" })) : null;
+    this.stage.redrawOverlay();
+  }
+
+  restored(answer) {
+    this.desk.history.push(this.desk.item.id, this.desk.sheet);
+    this.desk.receive([{ ...this.desk.item, ...answer }]);
+    this.desk.changed();
+  }
+
+  actions() {
+    return {
+      accept: () => this.decide("accept"), reject: () => this.decide("reject"), acceptAll: () => this.acceptAll(),
+      lower: () => this.setThreshold(this.threshold - 0.05), raise: () => this.setThreshold(this.threshold + 0.05),
+      done: () => (this.drawing && this.cursor ? this.corner() : this.done()), skip: () => this.skip(),
+      comment: () => this.aboutPanel.focus(), search: () => this.classPanel.focus(),
+      numbers: () => this.boxPanel.focus(), copyPrevious: () => this.copyPrevious(), unlabelled: () => this.unlabelled(),
+    };
+  }
+
+  empty() {
+    const filtered = this.filters.toString();
+    return h("div.lp-empty", {}, h("h2", {}, filtered ? "No image passes this filter" : "Nothing to annotate yet"),
+      h("p", {}, filtered ? "Widen the filter in Browse." : "Here you draw boxes around defects. First a project needs images."),
+      h("button.lp-button.primary", { onclick: () => go({ tab: this.project ? "browse" : "projects", image: "" }) },
+        this.project ? "Open Browse" : "Choose a project"));
+  }
+}
+
+/** @param {HTMLElement} element */
+export async function mount(element) {
+  await dress();
+  const page = new Annotate(element);
+  /** @type {any} */ (element).page = page;
+  return page;
+}

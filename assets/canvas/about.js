@@ -1,0 +1,60 @@
+/** What is said of the image as a whole: its state, a comment, and every revision with its author. */
+
+import { fill, h } from "../dom.js";
+import * as net from "../net.js";
+import * as words from "../words.js";
+import { tip } from "./keys.js";
+
+/** @param {{desk: import("./desk.js").Desk, done: () => void, skip: () => void}} page */
+export function about({ desk, done, skip }) {
+  const comment = h("textarea", {
+    rows: 2, placeholder: "Comment on this image", "aria-label": "Comment on this image", title: tip("comment", "annotate"),
+    maxLength: 5000,
+    onchange: () => comment.value !== desk.sheet.comment && desk.commit("comment", { comment: comment.value }),
+    onkeydown: (/** @type {KeyboardEvent} */ e) => {
+      if (e.key === "Escape" || (e.key === "Enter" && !e.shiftKey)) {
+        e.preventDefault();
+        comment.blur();
+      }
+    },
+  });
+  const doneButton = h("button.lp-button.primary", { onclick: done, title: tip("done", "annotate") }, "Done, next");
+  const skipButton = h("button.lp-button", { onclick: skip, title: tip("skip", "annotate") }, "Skip");
+  const render = () => {
+    if (document.activeElement !== comment) comment.value = desk.sheet.comment;
+    comment.disabled = doneButton.disabled = skipButton.disabled = !desk.editable || !desk.item;
+  };
+  const root = h("section.lp-section", {}, comment, h("div.lp-two", {}, skipButton, doneButton));
+  return { root, render, focus: () => comment.focus() };
+}
+
+/** @param {{desk: import("./desk.js").Desk, restored: (answer: any) => void, preview: (boxes: any) => void}} page */
+export function revisions({ desk, restored, preview }) {
+  const list = h("div.lp-boxes");
+  const details = h("details.lp-section", { ontoggle: () => details.open && load() }, h("summary", {}, "History"), list);
+  let shown = "";
+  const load = async () => {
+    const { item } = desk;
+    if (!item) return;
+    shown = `${item.id}/${item.version}`;
+    const answer = await net.get(`/api/images/${item.id}/history`).catch((error) => ({ error }));
+    if (desk.item !== item) return;
+    fill(list, answer.error ? h("p.lp-hint", {}, answer.error.message) : answer.revisions.map((r) => row(item, r)),
+      answer.revisions?.length === 0 && h("p.lp-hint", {}, "Nothing saved yet."));
+  };
+  const row = (item, r) => h("div.lp-row.lp-revision", {
+    onpointerenter: () => preview(r.boxes), onpointerleave: () => preview(null),
+  }, h("span.lp-name", { title: new Date(r.at).toLocaleString() },
+    h("b", {}, `v${r.version} `), r.action, h("small", {}, `${r.author || "–"}, ${words.ago(r.at)}, ${words.many(r.boxes.length, "box", "boxes")}`)),
+  r.version !== item.version && desk.editable && h("button.lp-quiet", { onclick: () => restore(item, r.version) }, "Restore"));
+  const restore = async (item, version) => {
+    const answer = await net.send("POST", `/api/images/${item.id}/restore`, { version: item.version, revision: version });
+    preview(null);
+    restored(answer);
+    await load();
+  };
+  const render = () => {
+    if (details.open && desk.item && shown !== `${desk.item.id}/${desk.item.version}`) load();
+  };
+  return { root: details, render };
+}

@@ -1,0 +1,371 @@
+/** The workplace that Annotate and Review share: the picture, its tools, the list of images, saving. */
+
+import { fill, h } from "../dom.js";
+import * as net from "../net.js";
+import { go, page as sitePage, toast } from "../site.js";
+import { common } from "./actions.js";
+import * as geometry from "./boxes.js";
+import * as conflict from "./conflict.js";
+import { Desk, nameOf } from "./desk.js";
+import { filmstrip } from "./filmstrip.js";
+import { MODES } from "./golden.js";
+import * as keys from "./keys.js";
+import * as paint from "./paint.js";
+import { Pictures, previewUrl } from "./pictures.js";
+import { Pointer } from "./pointer.js";
+import { Saver } from "./saving.js";
+import { Stage } from "./stage.js";
+import * as tools from "./tools.js";
+
+const BEFORE = 4;
+const AFTER = 12;
+const STALE = 5000;
+const GREY = "#9aa3ad";
+
+/** The styles stand before anything is laid out, so that nothing jumps. */
+export function dress() {
+  const href = new URL("../annotate.css", import.meta.url).href;
+  if (document.querySelector(`link[href="${href}"]`)) return Promise.resolve();
+  const link = h("link", { rel: "stylesheet", href });
+  document.head.append(link);
+  return new Promise((done) => (link.onload = link.onerror = () => done(undefined)));
+}
+
+export class Bench {
+  /** @param {HTMLElement} element @param {string} name of the page */
+  constructor(element, name) {
+    this.name = name;
+    this.project = "";
+    this.filters = new URLSearchParams();
+    /** @type {import("./types.js").Item[]} */
+    this.list = [];
+    this.at = 0;
+    this.first = 0;
+    this.total = 0;
+    this.drawing = false;
+    this.hidden = false;
+    this.hovered = "";
+    this.panels = [];
+    /** @type {import("./types.js").Point | null} where the keyboard draws */
+    this.cursor = null;
+    this.pictures = new Pictures();
+    this.saver = new Saver(name);
+    this.desk = new Desk(this.saver);
+    this.stage = new Stage(this.pictures, (ctx, view, pane) => this.overlay(ctx, view, pane));
+    this.pointer = new Pointer(this.stage, this.hands());
+    this.strip = filmstrip((item) => this.open(item));
+    this.status = tools.status(() => this.saver.retry());
+    this.light = tools.light(this.stage);
+    this.side = h("aside.lp-side", { "aria-label": "Panel" });
+    this.root = element;
+    this.element = element;
+  }
+
+  /** Lays out and listens; a page calls it when its own parts stand. @param {Record<string, any>} actions */
+  start(actions) {
+    const all = { ...this.common(), ...actions };
+    this.run = all;
+    this.tools = tools.toolbar(this.name, all);
+    this.place = h("div.lp-place-for-empty", { hidden: true });
+    this.bench = h("div.lp-bench", { "data-page": this.name }, this.tools.root,
+      h("div.lp-middle", {}, h("div.lp-frame-of-stage", {}, this.stage.root, this.light.root, this.place), this.status.root, this.strip.root), this.side);
+    fill(this.element, this.bench);
+    this.element.removeAttribute("aria-busy");
+    this.desk.addEventListener("change", (/** @type {any} */ e) => this.show(e.detail));
+    this.saver.addEventListener("status", (/** @type {any} */ e) => this.status.saved(e.detail));
+    this.saver.addEventListener("conflict", (/** @type {any} */ e) => this.settle(e.detail));
+    this.stage.root.addEventListener("painted", () => this.status.zoom(this.stage.view));
+    this.bench.addEventListener("leave", () => this.stage.above.focus());
+    this.status.saved(this.saver.status);
+    keys.listen(this.name, () => this.visible, all);
+    sitePage(this.name, (query) => this.arrive(query), () => this.stage.golden.rest());
+  }
+
+  get visible() {
+    return this.bench.offsetParent !== null;
+  }
+
+  /** @param {URLSearchParams} query */
+  async arrive(query) {
+    await this.saver.ready;
+    const filters = new URLSearchParams(query);
+    ["project", "tab", "image"].forEach((key) => filters.delete(key));
+    const image = Number(query.get("image") ?? 0);
+    const project = query.get("project") ?? "";
+    const same = project === this.project && filters.toString() === this.filters.toString();
+    if (same && this.list.length && (!image || image === this.desk.item?.id)) return this.focus();
+    this.project = project;
+    this.filters = filters;
+    if (!project) return this.lack();
+    return this.jump(image);
+  }
+
+  focus() {
+    const at = document.activeElement;
+    if (!at || at === document.body || at.closest("[role=tab]")) this.stage.above.focus({ preventScroll: true });
+  }
+
+  /** Opens an image that may lie far from those at hand. @param {number} image 0: the first */
+  async jump(image) {
+    const there = this.list.find((item) => item.id === image);
+    if (there && this.loadedFor === `${this.project}?${this.filters}`) return this.open(there);
+    const answer = await this.fetch(image, BEFORE, AFTER);
+    if (!answer) return undefined;
+    this.loadedFor = `${this.project}?${this.filters}`;
+    this.list = answer.items.map((item) => this.desk.items.get(item.id));
+    this.at = Math.max(0, this.list.findIndex((item) => item.id === answer.image));
+    this.first = answer.position - this.at;
+    if (!this.list.length) return this.lack();
+    this.place.hidden = true;
+    this.focus();
+    return this.open(this.list[this.at]);
+  }
+
+  /** A window of images around one; what it says of the project comes with it. */
+  async fetch(image, before, after) {
+    try {
+      const answer = await net.get(this.address(image, before, after));
+      this.total = answer.total;
+      this.know(answer);
+      this.desk.receive(answer.items);
+      const now = performance.now();
+      answer.items.forEach((item) => (this.desk.items.get(item.id).seen = now));
+      return answer;
+    } catch (error) {
+      toast(/** @type {Error} */ (error).message, "failed");
+      return null;
+    }
+  }
+
+  know({ project, me }) {
+    this.desk.classes = project.classes;
+    this.desk.byImage = project.task === "classify";
+    this.desk.editable = me.role !== "viewer";
+    this.colors = new Map(project.classes.map((c) => [c.name, c.color]));
+    if (!this.colors.has(this.desk.label)) this.desk.label = project.classes[0]?.name ?? "";
+    this.bench.classList.toggle("lp-read-only", !this.desk.editable);
+  }
+
+  address(_image, _before, _after) {
+    return "";
+  }
+
+  color(label) {
+    return this.colors?.get(label) ?? GREY;
+  }
+
+  get position() {
+    return this.first + this.at;
+  }
+
+  /** @param {import("./types.js").Item} item */
+  open(item) {
+    this.at = Math.max(0, this.list.indexOf(item));
+    this.cursor = null;
+    this.ghosts = null;
+    this.hovered = "";
+    this.place.hidden = true;
+    this.desk.open(item);
+    const shown = this.stage.show(item);
+    this.remember(item);
+    this.look_ahead();
+    return shown;
+  }
+
+  remember(item) {
+    clearTimeout(this.urlTimer);
+    this.urlTimer = setTimeout(() => this.visible && this.desk.item === item && go({ image: item.id }, { replace: true }), 200);
+  }
+
+  /** Decodes the next three and the one before, and fetches more of the list where it ends. */
+  look_ahead() {
+    const near = [1, 2, 3, -1].map((step) => this.list[this.at + step]).filter(Boolean);
+    const goldens = this.stage.mode === "off" ? [] : [this.desk.item, ...near].filter((item) => item?.golden).map((item) => previewUrl(item.golden));
+    this.pictures.prefetch([...near.slice(0, 2).map(previewUrl), ...goldens.slice(0, 3), ...near.slice(2).map(previewUrl)]);
+    if (this.list.length - this.at < 6 && this.first + this.list.length < this.total) this.extend(1);
+    else if (this.at < 2 && this.first > 0) this.extend(-1);
+    else this.refresh();
+  }
+
+  /** @param {1 | -1} way */
+  async extend(way) {
+    if (this.extending) return this.extending;
+    const edge = way > 0 ? this.list[this.list.length - 1] : this.list[0];
+    this.extending = this.fetch(edge.id, way > 0 ? 0 : AFTER, way > 0 ? AFTER : 0);
+    const answer = await this.extending;
+    this.extending = null;
+    if (!answer || !this.list.includes(edge)) return answer;
+    const known = new Set(this.list.map((item) => item.id));
+    const fresh = answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id));
+    if (way > 0) this.list.push(...fresh);
+    else {
+      this.list.unshift(...fresh);
+      this.at += fresh.length;
+      this.first -= fresh.length;
+    }
+    if (!fresh.length && way > 0) this.total = this.first + this.list.length;
+    this.show("image");
+    return answer;
+  }
+
+  /** What stands here may be old: another person may have changed it. */
+  async refresh() {
+    const { item } = this.desk;
+    if (!item || performance.now() - (item.seen ?? 0) < STALE) return;
+    await this.fetch(item.id, 0, 0);
+  }
+
+  /** @param {number} by */
+  async step(by) {
+    const next = this.list[this.at + by];
+    if (next) return this.open(next);
+    if (by > 0 && this.first + this.list.length < this.total) await this.extend(1);
+    if (by < 0 && this.first > 0) await this.extend(-1);
+    const found = this.list[this.at + by];
+    if (found) return this.open(found);
+    return toast(by > 0 ? "This is the last image of this view." : "This is the first image of this view.");
+  }
+
+  lack() {
+    this.list = [];
+    this.total = this.first = this.at = 0;
+    this.desk.open(null);
+    this.stage.show(null);
+    fill(this.place, this.empty());
+    this.place.hidden = false;
+  }
+
+  empty() {
+    return h("div.lp-empty", {}, h("p", {}, "There is nothing here."));
+  }
+
+  /** Brings the page up to date; at most once a frame. @param {string} what */
+  show(what) {
+    this.stage.redrawOverlay();
+    this.stale = this.stale || what !== "saved" || this.historyPanel;
+    if (this.showing) return;
+    this.showing = requestAnimationFrame(() => {
+      this.showing = 0;
+      this.panels.forEach((panel) => panel.render());
+      this.status.render(this);
+      this.strip.render(this.list, this.at, (item) => this.desk.sheets.get(item.id)?.state ?? item.state);
+      this.press();
+    });
+  }
+
+  press() {
+    const { past, future } = this.desk.history.of(this.desk.item?.id ?? 0);
+    this.tools.press({ draw: this.drawing, hide: this.hidden, golden: this.stage.mode !== "off" });
+    this.tools.enable("undo", past.length > 0);
+    this.tools.enable("redo", future.length > 0);
+    this.tools.enable("draw", this.desk.editable && !this.desk.byImage);
+    this.tools.enable("golden", Boolean(this.desk.item?.golden));
+  }
+
+  boxMarks() {
+    if (this.hidden) return [];
+    const alone = this.desk.chosen.length === 1 && this.desk.editable;
+    return this.desk.sheet.boxes.map((box) => {
+      const selected = this.desk.selected.has(box.id);
+      return { ...box, color: this.color(box.label), text: box.label, kind: "solid", selected, hover: this.hovered === box.id, handles: selected && alone };
+    });
+  }
+
+  marks() {
+    return this.boxMarks();
+  }
+
+  overlay(ctx, view, pane) {
+    const draft = this.pointer.draft;
+    const moved = new Map((draft?.changed ?? []).map((box) => [box.id, box]));
+    const named = this.marks().map((mark) => {
+      const there = moved.get(mark.id ?? nameOf(mark));
+      return there ? { ...mark, x1: there.x1, y1: there.y1, x2: there.x2, y2: there.y2 } : mark;
+    });
+    if (draft?.rectangle) named.push({ ...draft.rectangle, color: this.color(this.desk.label), text: this.desk.label, kind: "solid", selected: true });
+    if (this.anchor && this.cursor) named.push({ ...geometry.between(this.anchor, this.cursor), color: this.color(this.desk.label), text: "", kind: "solid", selected: true });
+    if (pane > 0) named.forEach((mark) => ((mark.kind = "ghost"), (mark.text = ""), (mark.handles = false)));
+    paint.marks(ctx, view, [...named, ...(this.ghosts ?? [])]);
+    if (draft?.band) paint.band(ctx, view, draft.band);
+    const at = this.cursor ?? this.pointer.at;
+    if (at && (this.drawing || pane > 0 || this.stage.panes > 1)) paint.crosshair(ctx, view, at);
+  }
+
+  targets() {
+    return this.desk.sheet.boxes;
+  }
+
+  hands() {
+    return {
+      boxes: () => (this.hidden ? [] : this.targets()),
+      selected: () => this.desk.selected,
+      drawing: () => this.drawing && !this.desk.byImage,
+      editable: () => this.desk.editable,
+      select: (ids, more) => this.desk.select(ids, more),
+      draw: (r) => this.desk.draw(r),
+      change: (changed, action) => this.desk.change(changed, action),
+      hover: (id) => {
+        if (this.hovered !== id) this.stage.redrawOverlay();
+        this.hovered = id;
+      },
+    };
+  }
+
+  look(r) {
+    this.stage.view.show(r, 4);
+    this.stage.redraw();
+  }
+
+  /** Brings a box into sight without changing the zoom. @param {import("./types.js").Rectangle} r */
+  reveal(r) {
+    const seen = this.stage.view.visible();
+    if (seen && r.x1 >= seen.x1 && r.y1 >= seen.y1 && r.x2 <= seen.x2 && r.y2 <= seen.y2) return;
+    this.stage.view.centreOn({ x: (r.x1 + r.x2) / 2, y: (r.y1 + r.y2) / 2 });
+    this.stage.view.fitted = false;
+    this.stage.redraw();
+  }
+
+  /** Drawing without a mouse: the first corner, then the second. */
+  corner() {
+    const at = this.cursor;
+    if (!this.anchor) this.anchor = at;
+    else {
+      const r = geometry.between(this.anchor, /** @type {any} */ (at));
+      this.anchor = null;
+      this.cursor = null;
+      this.lastCursor = at;
+      if (r.x2 - r.x1 >= geometry.LEAST && r.y2 - r.y1 >= geometry.LEAST) this.desk.draw(r);
+    }
+    this.stage.redrawOverlay();
+  }
+
+  /** Both sides of a conflict are shown; what is chosen is saved over the newest version. */
+  async settle({ entry, theirs }) {
+    const item = this.desk.items.get(entry.image);
+    if (!theirs) return;
+    const what = await conflict.ask({ item, entry, theirs, pictures: this.pictures, color: (label) => this.color(label) });
+    const their = { ...entry.sheet, boxes: theirs.boxes, state: theirs.state, label: theirs.label };
+    const both = { ...entry.sheet, boxes: geometry.joined(entry.sheet.boxes, theirs.boxes) };
+    const sheet = { mine: entry.sheet, theirs: their, both }[what];
+    if (item) {
+      this.desk.history.push(item.id, entry.sheet);
+      item.version = theirs.version;
+      this.desk.sheets.set(item.id, sheet);
+    }
+    if (what === "theirs") this.saver.giveUp(entry);
+    else this.saver.overwrite(entry, theirs.version, sheet);
+    this.desk.changed();
+  }
+
+  nextMode() {
+    const { stage } = this;
+    if (!this.desk.item?.golden && stage.mode === "off") return toast("This image has no golden.");
+    stage.golden.choose(/** @type {any} */ (MODES[(MODES.indexOf(stage.mode) + 1) % MODES.length]));
+    this.look_ahead();
+    return this.show("view");
+  }
+
+  common() {
+    return common(this);
+  }
+}

@@ -1,0 +1,80 @@
+/** The golden beside the board: side by side with one zoom, blinking in place, or as the difference. */
+
+import { previewUrl } from "./pictures.js";
+
+export const MODES = ["off", "side", "blink", "difference"];
+const BLINK = 600;
+
+/** @param {import("./stage.js").Stage} stage */
+export function golden(stage) {
+  let shown = false;
+  let timer = 0;
+
+  /** The golden in the board's own coordinates. @param {import("./types.js").Item} item */
+  const stretched = (item) => ({ ...item, sha256: /** @type {any} */ (item.golden).sha256 });
+
+  const rest = () => {
+    shown = false;
+    clearInterval(timer);
+    timer = 0;
+    if (stage.mode === "blink" && stage.item?.golden && stage.root.offsetParent) {
+      timer = window.setInterval(swap, BLINK);
+    }
+  };
+
+  const swap = () => {
+    if (!stage.root.offsetParent) return;
+    shown = !shown;
+    stage.redraw();
+  };
+
+  /** @param {typeof stage.mode} mode */
+  const choose = (mode) => {
+    const panes = stage.panes;
+    stage.mode = mode;
+    rest();
+    if (panes !== stage.panes) stage.resize();
+    if (stage.item?.golden) load(stage.item);
+    stage.redraw();
+  };
+
+  const load = (/** @type {import("./types.js").Item} */ item) => {
+    const url = previewUrl(stretched(item));
+    if (!stage.pictures.peek(url)) stage.pictures.get(url).then(() => stage.redraw(), (e) => stage.say(e.message));
+  };
+
+  /** @param {CanvasRenderingContext2D} ctx @param {import("./types.js").Item} item */
+  const draw = (ctx, item) => {
+    if (stage.mode === "off" || !item.golden) return;
+    load(item);
+    const picture = stretched(item);
+    if (stage.mode === "side") {
+      stage.layer(ctx, picture, 1);
+      divider(ctx, stage.view);
+    } else if (stage.mode === "blink" && shown) stage.layer(ctx, picture, 0);
+    else if (stage.mode === "difference") {
+      ctx.globalCompositeOperation = "difference";
+      stage.layer(ctx, picture, 0, true);
+      ctx.globalCompositeOperation = "source-over";
+    }
+  };
+
+  return {
+    choose, draw, rest, swap,
+    get shown() {
+      return shown;
+    },
+  };
+}
+
+function divider(ctx, view) {
+  ctx.fillStyle = "#14161a";
+  ctx.fillRect(view.width - 1, 0, 2, view.height);
+  ctx.font = "600 11px system-ui, sans-serif";
+  for (const [text, x] of /** @type {[string, number][]} */ ([["Board", 8], ["Golden", view.width + 8]])) {
+    ctx.fillStyle = "rgba(10,12,16,.7)";
+    ctx.fillRect(x, 8, ctx.measureText(text).width + 12, 18);
+    ctx.fillStyle = "#f2f3f5";
+    ctx.fillText(text, x + 6, 21);
+  }
+}

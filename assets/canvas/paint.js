@@ -1,0 +1,165 @@
+/** Draws the overlay: boxes with a dark halo, chips where they fit, handles, the crosshair. */
+
+import { HANDLES, handlePoint } from "./boxes.js";
+
+/**
+ * @typedef {{x1: number, y1: number, x2: number, y2: number, color: string, text: string,
+ *   kind: "solid" | "dashed" | "dotted" | "crossed" | "ghost", selected?: boolean,
+ *   hover?: boolean, handles?: boolean}} Mark
+ * @typedef {import("./view.js").View} View
+ */
+
+const DASHES = { solid: [], ghost: [], crossed: [], dashed: [6, 4], dotted: [1.5, 3.5] };
+const FONT = "600 11px system-ui, sans-serif";
+/** @type {Map<string, number>} */
+const widths = new Map();
+
+/** @param {CanvasRenderingContext2D} ctx @param {View} view @param {Mark[]} marks */
+export function marks(ctx, view, marks) {
+  const seen = marks.map((mark) => onScreen(view, mark)).filter((m) => inSight(view, m));
+  halo(ctx, seen);
+  for (const [key, group] of grouped(seen)) stroke(ctx, key, group);
+  ctx.font = FONT;
+  seen.forEach((mark) => chip(ctx, view, mark));
+  seen.filter((mark) => mark.handles).forEach((mark) => handles(ctx, mark));
+}
+
+function onScreen(view, mark) {
+  const a = view.toScreen(mark.x1, mark.y1);
+  const b = view.toScreen(mark.x2, mark.y2);
+  return { ...mark, x1: a.x, y1: a.y, x2: b.x, y2: b.y };
+}
+
+function inSight(view, m) {
+  return m.x2 >= 0 && m.y2 >= 0 && m.x1 <= view.width && m.y1 <= view.height;
+}
+
+function halo(ctx, seen) {
+  ctx.setLineDash([]);
+  for (const selected of [false, true]) {
+    const some = seen.filter((m) => Boolean(m.selected) === selected && m.kind !== "ghost");
+    if (!some.length) continue;
+    ctx.lineWidth = selected ? 5 : 3.5;
+    ctx.strokeStyle = selected ? "rgba(255,255,255,.85)" : "rgba(10,12,16,.55)";
+    ctx.beginPath();
+    some.forEach((m) => ctx.rect(m.x1, m.y1, m.x2 - m.x1, m.y2 - m.y1));
+    ctx.stroke();
+  }
+}
+
+function grouped(seen) {
+  /** @type {Map<string, any[]>} */
+  const groups = new Map();
+  for (const mark of seen) {
+    const key = `${mark.kind}|${mark.color}|${mark.selected || mark.hover ? 1 : 0}`;
+    const group = groups.get(key);
+    if (group) group.push(mark);
+    else groups.set(key, [mark]);
+  }
+  return groups;
+}
+
+function stroke(ctx, key, group) {
+  const [kind, color, strong] = key.split("|");
+  ctx.strokeStyle = color;
+  ctx.setLineDash(DASHES[kind]);
+  ctx.lineWidth = strong === "1" ? 2 : 1.5;
+  ctx.globalAlpha = kind === "ghost" ? 0.45 : 1;
+  ctx.beginPath();
+  group.forEach((m) => ctx.rect(m.x1, m.y1, m.x2 - m.x1, m.y2 - m.y1));
+  ctx.stroke();
+  if (strong === "1") wash(ctx, color);
+  if (kind === "crossed") cross(ctx, group);
+  ctx.globalAlpha = 1;
+  ctx.setLineDash([]);
+}
+
+function wash(ctx, color) {
+  ctx.globalAlpha = 0.08;
+  ctx.fillStyle = color;
+  ctx.fill();
+  ctx.globalAlpha = 1;
+}
+
+function cross(ctx, group) {
+  ctx.lineWidth = 1;
+  ctx.globalAlpha = 0.7;
+  ctx.beginPath();
+  for (const m of group) {
+    ctx.moveTo(m.x1, m.y1);
+    ctx.lineTo(m.x2, m.y2);
+    ctx.moveTo(m.x2, m.y1);
+    ctx.lineTo(m.x1, m.y2);
+  }
+  ctx.stroke();
+}
+
+function chip(ctx, view, mark) {
+  if (!mark.text) return;
+  const wide = width(ctx, mark.text) + 8;
+  const chosen = mark.selected || mark.hover;
+  if (!chosen && (mark.x2 - mark.x1 < wide || mark.y2 - mark.y1 < 24)) return;
+  const x = Math.max(0, Math.min(mark.x1 - 1, view.width - wide));
+  const y = mark.y1 >= 16 ? mark.y1 - 16 : Math.min(view.height - 16, Math.max(0, mark.y1));
+  ctx.globalAlpha = chosen ? 1 : 0.9;
+  ctx.fillStyle = mark.color;
+  ctx.fillRect(x, y, wide, 15);
+  ctx.fillStyle = readable(mark.color);
+  ctx.fillText(mark.text, x + 4, y + 11.5);
+  ctx.globalAlpha = 1;
+}
+
+function width(ctx, text) {
+  const known = widths.get(text);
+  if (known !== undefined) return known;
+  if (widths.size > 5000) widths.clear();
+  const measured = ctx.measureText(text).width;
+  widths.set(text, measured);
+  return measured;
+}
+
+/** Black or white, whichever reads better on a colour. @param {string} color */
+export function readable(color) {
+  const [r, g, b] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255);
+  const linear = (/** @type {number} */ v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) > 0.179 ? "#000000" : "#ffffff";
+}
+
+function handles(ctx, mark) {
+  ctx.lineWidth = 1;
+  ctx.fillStyle = "#ffffff";
+  ctx.strokeStyle = "#14161a";
+  for (const name of HANDLES) {
+    const at = handlePoint(mark, name);
+    ctx.fillRect(at.x - 3.5, at.y - 3.5, 7, 7);
+    ctx.strokeRect(at.x - 3.5, at.y - 3.5, 7, 7);
+  }
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {View} view @param {import("./types.js").Point} at */
+export function crosshair(ctx, view, at) {
+  const p = view.toScreen(at.x, at.y);
+  for (const [width, color] of /** @type {[number, string][]} */ ([[3, "rgba(10,12,16,.45)"], [1, "rgba(255,255,255,.9)"]])) {
+    ctx.lineWidth = width;
+    ctx.strokeStyle = color;
+    ctx.beginPath();
+    ctx.moveTo(0, p.y);
+    ctx.lineTo(view.width, p.y);
+    ctx.moveTo(p.x, 0);
+    ctx.lineTo(p.x, view.height);
+    ctx.stroke();
+  }
+}
+
+/** The band that selects many. @param {CanvasRenderingContext2D} ctx @param {View} view @param {import("./types.js").Rectangle} r */
+export function band(ctx, view, r) {
+  const a = view.toScreen(r.x1, r.y1);
+  const b = view.toScreen(r.x2, r.y2);
+  ctx.setLineDash([4, 3]);
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = "#ffffff";
+  ctx.fillStyle = "rgba(255,255,255,.08)";
+  ctx.fillRect(a.x, a.y, b.x - a.x, b.y - a.y);
+  ctx.strokeRect(a.x, a.y, b.x - a.x, b.y - a.y);
+  ctx.setLineDash([]);
+}

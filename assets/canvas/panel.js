@@ -1,0 +1,171 @@
+/** The panel beside the picture: classes, the boxes of this image, proposals, the image itself, history. */
+
+import { fill, h } from "../dom.js";
+import { atLeast, clipped } from "./boxes.js";
+import { nameOf } from "./desk.js";
+import { tip } from "./keys.js";
+
+/** @typedef {import("./desk.js").Desk} Desk */
+
+const MOST_ROWS = 120;
+const ORIGINS = { human: "by hand", model: "from a model", import: "imported", golden: "from the golden" };
+
+/** @param {string} color */
+export function swatch(color) {
+  return h("span.lp-swatch", { style: { background: color }, "aria-hidden": "true" });
+}
+
+/** @param {string} title @param {any} count @param {...any} body */
+function section(title, count, ...body) {
+  return h("section.lp-section", {}, h("h3", {}, title, h("span.lp-count", {}, count)), body);
+}
+
+/** @param {{desk: Desk, color: (label: string) => string}} page */
+export function classes({ desk, color }) {
+  const search = h("input.lp-search", {
+    type: "search", placeholder: "Find a class", title: tip("search", "annotate"), "aria-label": "Find a class",
+    oninput: () => render(),
+    onkeydown: (/** @type {KeyboardEvent} */ e) => {
+      if (e.key === "Escape") leave();
+      const found = e.key === "Enter" && matches()[0];
+      if (found) {
+        desk.classify(found.name);
+        leave();
+      }
+    },
+  });
+  const list = h("div.lp-classes", { role: "group", "aria-label": "Classes" });
+  const matches = () => desk.classes.filter((c) => c.name.toLowerCase().includes(search.value.toLowerCase()));
+  const leave = () => {
+    search.value = "";
+    search.blur();
+    render();
+    search.dispatchEvent(new CustomEvent("leave", { bubbles: true }));
+  };
+  const render = () => {
+    /** @type {Record<string, number>} */
+    const counts = {};
+    desk.sheet.boxes.forEach((box) => (counts[box.label] = (counts[box.label] ?? 0) + 1));
+    fill(list, matches().slice(0, 200).map((c) => h("button.lp-class", {
+      title: `${c.name}${hotkey(desk, c) ? ` (${hotkey(desk, c)})` : ""}`, "aria-pressed": String(current(desk) === c.name),
+      onclick: () => desk.classify(c.name),
+    }, swatch(color(c.name)), h("span.lp-name", {}, c.name), h("span.lp-number", {}, counts[c.name] ?? ""),
+    h("kbd", {}, hotkey(desk, c)))));
+    search.hidden = desk.classes.length <= 9 && !search.matches(":focus") && !search.value;
+  };
+  const focus = () => {
+    search.hidden = false;
+    search.focus();
+  };
+  return { root: section("Classes", "", search, list), render, focus };
+}
+
+/** What a drawn box or, in a classification project, the image is. @param {Desk} desk */
+function current(desk) {
+  return desk.byImage ? desk.sheet.label : desk.label;
+}
+
+/** @param {Desk} desk @param {import("./types.js").Class} c */
+export function hotkey(desk, c) {
+  const at = desk.classes.indexOf(c);
+  return c.hotkey || (at < 9 && !desk.classes.some((other) => other.hotkey === String(at + 1)) ? String(at + 1) : "");
+}
+
+/** @param {{desk: Desk, color: (label: string) => string, look: (r: any) => void}} page */
+export function boxList({ desk, color, look }) {
+  const list = h("div.lp-boxes", {});
+  const count = h("span.lp-count");
+  const numbers = corners(desk);
+  const row = (box) => h("div.lp-row", { "aria-current": String(desk.selected.has(box.id)) },
+    h("button.lp-box", {
+      title: `${box.label}, ${ORIGINS[box.origin] ?? box.origin}${box.author ? `, ${box.author}` : ""}`,
+      onclick: (/** @type {MouseEvent} */ e) => desk.select([box.id], e.ctrlKey || e.shiftKey),
+      ondblclick: () => look(box),
+    }, swatch(color(box.label)), h("span.lp-name", {}, box.label), mark(box),
+    h("span.lp-size", {}, `${Math.round(box.x2 - box.x1)}×${Math.round(box.y2 - box.y1)}`)),
+    h("button.lp-quiet", { "aria-label": `Delete ${box.label}`, title: tip("remove", "annotate"), hidden: !desk.editable,
+      onclick: () => { desk.select([box.id]); desk.remove(); } }, "×"));
+  const render = () => {
+    const { boxes } = desk.sheet;
+    count.textContent = String(boxes.length || "");
+    const from = Math.max(0, boxes.findIndex((b) => desk.selected.has(b.id)) - MOST_ROWS / 2);
+    const shown = boxes.slice(from, from + MOST_ROWS);
+    const rest = boxes.length - shown.length;
+    fill(list, shown.map(row), rest > 0 && h("p.lp-hint", {}, `and ${rest} more`),
+      !boxes.length && h("p.lp-hint", {}, "No boxes yet. Press D and drag over a defect."));
+    numbers.render();
+  };
+  return {
+    root: h("section.lp-section.lp-grow", {}, h("h3", {}, "Boxes", count), list, numbers.root),
+    render, focus: numbers.focus,
+  };
+}
+
+/** The sign of a box that did not come from a person. */
+function mark(box) {
+  const words = { model: "M", golden: "G", import: "I" }[box.origin];
+  return words ? h("span.lp-mark", { title: ORIGINS[box.origin] }, words) : null;
+}
+
+/** Four fields for the corners of the chosen box. @param {Desk} desk */
+function corners(desk) {
+  const names = ["x1", "y1", "x2", "y2"];
+  const inputs = names.map((name) => h("input", {
+    type: "number", step: "0.1", "aria-label": `${name} of the chosen box`,
+    onchange: () => write(),
+    onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Escape" && /** @type {any} */ (e.target).blur(),
+  }));
+  const write = () => {
+    const [box] = desk.chosen;
+    const values = inputs.map((input) => Number(input.value));
+    if (!box || !desk.item || !inputs.every((i) => i.value !== "") || !values.every(Number.isFinite)) return render();
+    const [xa, ya, xb, yb] = values;
+    const wanted = { x1: Math.min(xa, xb), y1: Math.min(ya, yb), x2: Math.max(xa, xb), y2: Math.max(ya, yb) };
+    const { width, height } = desk.item;
+    return desk.replace([{ ...box, ...atLeast(clipped(wanted, width, height), width, height) }], "resize");
+  };
+  const render = () => {
+    const [box] = desk.chosen.length === 1 ? desk.chosen : [];
+    root.hidden = !box;
+    if (box) inputs.forEach((input, at) => document.activeElement !== input && (input.value = String(Math.round(box[names[at]] * 10) / 10)));
+    inputs.forEach((input) => (input.disabled = !desk.editable));
+  };
+  const root = h("div.lp-corners", { hidden: true }, inputs.map((input, at) => h("label", {}, names[at], input)));
+  return { root, render, focus: () => !root.hidden && (inputs[0].focus(), inputs[0].select(), true) };
+}
+
+/** @param {{desk: Desk, threshold: () => number, setThreshold: (v: number) => void, color: (label: string) => string, acceptAll: () => void}} page */
+export function proposals({ desk, threshold, setThreshold, color, acceptAll }) {
+  const slider = h("input", {
+    type: "range", min: 0, max: 1, step: 0.01, "aria-label": "Least score of the proposals shown",
+    oninput: () => setThreshold(Number(slider.value)),
+  });
+  const value = h("output.lp-value");
+  const count = h("span.lp-count");
+  const list = h("div.lp-boxes.lp-proposals");
+  const from = h("p.lp-hint");
+  const all = h("button.lp-button.lp-wide", { onclick: acceptAll, title: tip("acceptAll", "annotate") });
+  const row = (p) => h("div.lp-row", { "aria-current": String(desk.selected.has(nameOf(p))) },
+    h("button.lp-box", { onclick: () => desk.select([nameOf(p)]) },
+      swatch(color(p.label)), h("span.lp-name", {}, p.label), h("span.lp-size", {}, short(p.score))),
+    h("button.lp-quiet", { title: tip("accept", "annotate"), "aria-label": `Accept ${p.label}`, onclick: () => desk.accept([p]) }, "✓"),
+    h("button.lp-quiet", { title: tip("reject", "annotate"), "aria-label": `Reject ${p.label}`, onclick: () => desk.reject([p]) }, "×"));
+  const root = section("Proposals", count, from, h("div.lp-slider", {}, slider, value), list, all);
+  const render = () => {
+    const shown = desk.proposals.filter((p) => p.score >= threshold());
+    root.hidden = !desk.item?.proposals.length;
+    slider.value = String(threshold());
+    value.textContent = `≥ ${short(threshold())}`;
+    count.textContent = String(shown.length || "");
+    from.textContent = desk.item?.proposer ?? "";
+    fill(list, shown.slice(0, MOST_ROWS).map(row));
+    all.textContent = shown.length ? `Accept all ≥ ${short(threshold())}` : "None left to decide";
+    all.disabled = !shown.length || !desk.editable;
+  };
+  return { root, render };
+}
+
+/** .87 @param {number} score */
+export function short(score) {
+  return score >= 0.995 ? "1.0" : score.toFixed(2).replace(/^0/, "");
+}

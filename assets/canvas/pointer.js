@@ -1,0 +1,230 @@
+/** What mouse, pen and fingers do on the picture: draw, move, resize, select by band, pan, pinch. */
+
+import * as geometry from "./boxes.js";
+
+/** @typedef {import("./types.js").Box} Box */
+/** @typedef {import("./types.js").Rectangle} Rectangle */
+/**
+ * @typedef {object} Hands what a page lets the pointer do
+ * @property {() => readonly Box[]} boxes those that can be hit
+ * @property {() => Set<string>} selected
+ * @property {() => boolean} drawing
+ * @property {() => boolean} editable
+ * @property {(ids: string[], more: boolean) => void} select
+ * @property {(box: Rectangle) => void} draw
+ * @property {(boxes: Box[], action: string) => void} change
+ * @property {(id: string) => void} hover
+ */
+
+const REACH = 7;
+const TOUCH_REACH = 18;
+const CLICK = 3;
+const CURSORS = { nw: "nwse-resize", se: "nwse-resize", ne: "nesw-resize", sw: "nesw-resize", n: "ns-resize", s: "ns-resize", e: "ew-resize", w: "ew-resize" };
+
+export class Pointer {
+  /** @param {import("./stage.js").Stage} stage @param {Hands} hands */
+  constructor(stage, hands) {
+    this.stage = stage;
+    this.hands = hands;
+    /** @type {Map<number, {clientX: number, clientY: number}>} */
+    this.down = new Map();
+    /** @type {any} what is being done, or null */
+    this.doing = null;
+    /** @type {import("./types.js").Point | null} */
+    this.at = null;
+    this.space = false;
+    const canvas = stage.above;
+    canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => this.press(e));
+    canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => this.move(e));
+    canvas.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => this.release(e));
+    canvas.addEventListener("pointercancel", (/** @type {PointerEvent} */ e) => this.cancel(e));
+    canvas.addEventListener("pointerleave", () => this.leave());
+    canvas.addEventListener("wheel", (/** @type {WheelEvent} */ e) => this.wheel(e), { passive: false });
+    canvas.addEventListener("contextmenu", (/** @type {Event} */ e) => e.preventDefault());
+  }
+
+  /** The boxes as they stand while a drag goes on, and the rectangle being drawn. */
+  get draft() {
+    return this.doing?.moved ? this.doing : null;
+  }
+
+  press(event) {
+    this.stage.above.focus({ preventScroll: true });
+    this.stage.above.setPointerCapture(event.pointerId);
+    this.down.set(event.pointerId, event);
+    if (this.down.size === 2) return this.beginPinch();
+    if (this.down.size > 2) return;
+    const at = this.stage.locate(event);
+    this.at = { x: at.x, y: at.y };
+    this.doing = this.intent(event, at);
+    if (this.doing) Object.assign(this.doing, { from: at, start: event, moved: false });
+  }
+
+  intent(event, at) {
+    if (!this.stage.item) return null;
+    if (event.button === 1 || event.button === 2 || this.space) return { kind: "pan", last: event };
+    const grip = this.grip(event, at);
+    if (grip) return { kind: "resize", ...grip };
+    if (this.hands.drawing() && this.hands.editable()) return { kind: "draw" };
+    const hit = geometry.boxAt(this.hands.boxes(), at, this.reach(event) / 2);
+    if (hit) return this.take(event, hit);
+    if (event.shiftKey) return { kind: "band" };
+    return { kind: "pan", last: event, deselect: true };
+  }
+
+  /** Chooses the box under the pointer, and all chosen ones move together. */
+  take(event, hit) {
+    const more = event.shiftKey || event.ctrlKey || event.metaKey;
+    if (more || !this.hands.selected().has(hit.id)) this.hands.select([hit.id], more);
+    const boxes = this.hands.boxes().filter((box) => this.hands.selected().has(box.id));
+    return this.hands.editable() ? { kind: "move", boxes, changed: boxes } : { kind: "none" };
+  }
+
+  reach(event) {
+    return (event.pointerType === "touch" ? TOUCH_REACH : REACH) / this.stage.view.scale;
+  }
+
+  grip(event, at) {
+    const chosen = this.hands.boxes().filter((box) => this.hands.selected().has(box.id));
+    if (chosen.length !== 1 || !this.hands.editable()) return null;
+    const handle = geometry.handleAt(chosen[0], at, this.reach(event));
+    return handle ? { handle, box: chosen[0], changed: chosen } : null;
+  }
+
+  move(event) {
+    if (this.down.has(event.pointerId)) this.down.set(event.pointerId, event);
+    const at = this.stage.locate(event);
+    this.at = { x: at.x, y: at.y };
+    if (this.pinch && this.down.size === 2) return this.spread();
+    if (this.doing) this.drag(event, at);
+    else this.look(event, at);
+    this.stage.redrawOverlay();
+  }
+
+  drag(event, at) {
+    const { doing, stage } = this;
+    const far = Math.hypot(event.clientX - doing.start.clientX, event.clientY - doing.start.clientY);
+    if (!doing.moved && far < CLICK) return;
+    doing.moved = true;
+    const { width, height } = /** @type {any} */ (stage.item);
+    if (doing.kind === "pan") {
+      stage.view.panBy(event.clientX - doing.last.clientX, event.clientY - doing.last.clientY);
+      doing.last = event;
+      stage.redraw();
+    } else if (doing.kind === "move") {
+      doing.changed = this.shifted(doing.boxes, at.x - doing.from.x, at.y - doing.from.y, width, height);
+    } else if (doing.kind === "resize") {
+      doing.changed = [geometry.resized(doing.box, doing.handle, at, width, height)];
+    } else if (doing.kind === "draw") {
+      doing.rectangle = geometry.clipped(geometry.between(doing.from, at), width, height);
+    } else if (doing.kind === "band") doing.band = geometry.between(doing.from, at);
+  }
+
+  /** All move by the same way, which ends where the first of them meets the edge. */
+  shifted(boxes, dx, dy, width, height) {
+    const x = Math.min(...boxes.map((b) => width - b.x2), Math.max(...boxes.map((b) => -b.x1), dx));
+    const y = Math.min(...boxes.map((b) => height - b.y2), Math.max(...boxes.map((b) => -b.y1), dy));
+    return boxes.map((box) => geometry.moved(box, x, y, width, height));
+  }
+
+  look(event, at) {
+    const grip = event.pointerType === "touch" ? null : this.grip(event, at);
+    const hit = geometry.boxAt(this.hands.boxes(), at, this.reach(event) / 2);
+    this.hands.hover(hit?.id ?? "");
+    const cursor = grip ? CURSORS[grip.handle] : this.hands.drawing() ? "crosshair" : hit ? "move" : "default";
+    this.stage.above.style.cursor = this.space ? "grab" : cursor;
+  }
+
+  release(event) {
+    this.down.delete(event.pointerId);
+    if (this.pinch) {
+      this.pinch = this.down.size ? this.pinch : null;
+      this.doing = null;
+      return;
+    }
+    const doing = this.doing;
+    this.doing = null;
+    if (!doing) return;
+    if (doing.moved) this.finish(doing);
+    else this.click(event, doing);
+    this.stage.redrawOverlay();
+  }
+
+  finish(doing) {
+    const { hands } = this;
+    if (doing.kind === "move") hands.change(doing.changed, "move");
+    else if (doing.kind === "resize") hands.change(doing.changed, "resize");
+    else if (doing.kind === "draw" && doing.rectangle) {
+      const { x1, y1, x2, y2 } = doing.rectangle;
+      if (x2 - x1 >= geometry.LEAST && y2 - y1 >= geometry.LEAST) hands.draw(doing.rectangle);
+    } else if (doing.kind === "band") {
+      const { x1, y1, x2, y2 } = doing.band;
+      const inside = hands.boxes().filter((b) => b.x1 < x2 && b.x2 > x1 && b.y1 < y2 && b.y2 > y1);
+      hands.select(inside.map((box) => box.id), true);
+    }
+  }
+
+  /** A press that did not move: it chooses, also while drawing. */
+  click(event, doing) {
+    const more = event.shiftKey || event.ctrlKey || event.metaKey;
+    if (doing.kind === "draw") {
+      const hit = geometry.boxAt(this.hands.boxes(), this.stage.locate(event), this.reach(event) / 2);
+      this.hands.select(hit ? [hit.id] : [], more);
+    } else if (doing.deselect && !more) this.hands.select([], false);
+  }
+
+  cancel(event) {
+    this.down.delete(event.pointerId);
+    this.doing = null;
+    this.pinch = null;
+    this.stage.redrawOverlay();
+  }
+
+  /** Drops what is being dragged; says whether there was anything. */
+  escape() {
+    const had = Boolean(this.doing);
+    this.doing = null;
+    this.stage.redrawOverlay();
+    return had;
+  }
+
+  leave() {
+    if (this.doing) return;
+    this.at = null;
+    this.hands.hover("");
+    this.stage.redrawOverlay();
+  }
+
+  fingers() {
+    const [a, b] = [...this.down.values()];
+    const frame = this.stage.above.getBoundingClientRect();
+    return {
+      x: (a.clientX + b.clientX) / 2 - frame.left,
+      y: (a.clientY + b.clientY) / 2 - frame.top,
+      spread: Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)),
+    };
+  }
+
+  beginPinch() {
+    this.doing = null;
+    this.pinch = this.fingers();
+  }
+
+  spread() {
+    const now = this.fingers();
+    const before = this.pinch;
+    this.stage.view.panBy(now.x - before.x, now.y - before.y);
+    this.stage.view.zoomAt(now.x, now.y, now.spread / before.spread);
+    this.pinch = now;
+    this.stage.redraw();
+  }
+
+  wheel(event) {
+    event.preventDefault();
+    const { sx, sy } = this.stage.locate(event);
+    const lines = event.deltaMode === 1 ? 16 : 1;
+    if (event.shiftKey) this.stage.view.panBy(-(event.deltaX || event.deltaY) * lines, 0);
+    else this.stage.view.zoomAt(sx, sy, Math.exp(-Math.max(-240, Math.min(240, event.deltaY * lines)) / 480));
+    this.stage.redraw();
+  }
+}

@@ -1,0 +1,201 @@
+/** The picture on the screen: two canvases, one for the picture and one for what stands on it. */
+
+import { h } from "../dom.js";
+import { golden as goldenLayer } from "./golden.js";
+import { PREVIEW, WHOLE, fullUrl, previewUrl, tiles } from "./pictures.js";
+import { View } from "./view.js";
+
+/** @typedef {import("./types.js").Item} Item */
+
+export class Stage {
+  /**
+   * @param {import("./pictures.js").Pictures} pictures
+   * @param {(ctx: CanvasRenderingContext2D, view: View, pane: number) => void} overlay
+   */
+  constructor(pictures, overlay) {
+    this.pictures = pictures;
+    this.overlay = overlay;
+    this.view = new View();
+    /** @type {Item | null} */
+    this.item = null;
+    /** @type {"off" | "side" | "blink" | "difference"} */
+    this.mode = "off";
+    this.adjust = { brightness: 100, contrast: 100, gamma: 1, invert: false };
+    this.below = h("canvas.lp-picture", { "aria-hidden": "true" });
+    this.above = h("canvas.lp-overlay", {
+      tabIndex: 0,
+      role: "application",
+      "aria-label": "Picture: draw and change boxes. Press ? for the keys.",
+    });
+    this.note = h("div.lp-note", { role: "status" });
+    this.root = h("div.lp-stage", {}, this.below, this.above, this.note);
+    this.golden = goldenLayer(this);
+    new ResizeObserver(() => this.resize()).observe(this.root);
+  }
+
+  get panes() {
+    return this.mode === "side" && this.item?.golden ? 2 : 1;
+  }
+
+  resize() {
+    const { width, height } = this.root.getBoundingClientRect();
+    if (!width || !height) return;
+    const ratio = window.devicePixelRatio || 1;
+    for (const canvas of [this.below, this.above]) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    this.view.resize(width / this.panes, height);
+    this.drawNow();
+  }
+
+  /** Shows an image; what is decoded already stands there in this very frame. @param {Item | null} item */
+  async show(item) {
+    this.item = item;
+    this.golden.rest();
+    if (!item) return this.redraw();
+    this.view.setImage(item.width, item.height);
+    if (this.panes * this.view.width > this.root.clientWidth + 1 || this.panes === 2) this.resize();
+    this.say("");
+    const url = previewUrl(item);
+    if (!this.pictures.peek(url)) this.below.classList.add("waiting");
+    this.drawNow();
+    try {
+      await this.pictures.get(url);
+    } catch (error) {
+      if (this.item === item) this.say(/** @type {Error} */ (error).message);
+    }
+    if (this.item === item) this.drawNow();
+  }
+
+  /** @param {string} text */
+  say(text) {
+    this.note.textContent = text;
+  }
+
+  redraw() {
+    this.stalePicture = true;
+    this.redrawOverlay();
+  }
+
+  redrawOverlay() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => this.drawNow(Boolean(this.stalePicture)));
+  }
+
+  drawNow(picture = true) {
+    if (this.frame) cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    this.stalePicture = false;
+    if (picture) this.drawPicture();
+    this.drawOverlay();
+    this.root.dispatchEvent(new CustomEvent("painted"));
+  }
+
+  drawPicture() {
+    const ctx = this.context(this.below);
+    this.below.style.filter = this.filter();
+    if (!this.item) return;
+    const drawn = this.layer(ctx, this.item, 0);
+    this.below.classList.toggle("waiting", !drawn);
+    this.golden.draw(ctx, this.item);
+  }
+
+  /** Draws an image into a pane as well as it is known; says whether anything was there.
+   * @param {CanvasRenderingContext2D} ctx @param {{sha256: string, width: number, height: number}} item
+   * @param {number} pane @param {boolean} [once] where drawing twice would count twice */
+  layer(ctx, item, pane, once = false) {
+    const seen = this.view.visible();
+    if (!seen) return true;
+    this.pane(ctx, pane);
+    const preview = this.pictures.peek(previewUrl(item));
+    if (preview) this.put(ctx, preview, { x1: 0, y1: 0, x2: item.width, y2: item.height }, seen);
+    const closer = !(once && preview) && this.closer(ctx, item, seen, preview);
+    ctx.restore();
+    return Boolean(preview) || closer;
+  }
+
+  /** Where the zoom shows more than the preview holds: the whole picture, or its tiles. */
+  closer(ctx, item, seen, preview) {
+    const ratio = window.devicePixelRatio || 1;
+    const held = preview ? preview.width / item.width : Math.min(1, PREVIEW / Math.max(item.width, item.height));
+    if (held >= 0.999 || this.view.scale * ratio <= held * 1.05) return false;
+    if (item.width * item.height <= WHOLE) {
+      return this.part(ctx, fullUrl(item), { x1: 0, y1: 0, x2: item.width, y2: item.height }, seen);
+    }
+    const level = Math.max(0, Math.floor(Math.log2(1 / (this.view.scale * ratio))));
+    return tiles(item, seen, level).map((tile) => this.part(ctx, tile.url, tile, seen)).some(Boolean);
+  }
+
+  part(ctx, url, where, seen) {
+    const bitmap = this.pictures.peek(url);
+    if (bitmap) this.put(ctx, bitmap, where, seen);
+    else if (!this.pictures.failed.has(url)) this.pictures.get(url).then(() => this.redraw(), () => null);
+    return Boolean(bitmap);
+  }
+
+  /** Draws only the part of a bitmap that is in sight. */
+  put(ctx, bitmap, where, seen) {
+    const x1 = Math.max(where.x1, seen.x1);
+    const y1 = Math.max(where.y1, seen.y1);
+    const x2 = Math.min(where.x2, seen.x2);
+    const y2 = Math.min(where.y2, seen.y2);
+    if (x2 <= x1 || y2 <= y1) return;
+    const across = bitmap.width / (where.x2 - where.x1);
+    const down = bitmap.height / (where.y2 - where.y1);
+    const at = this.view.toScreen(x1, y1);
+    const scale = this.view.scale;
+    ctx.imageSmoothingEnabled = scale < 3;
+    ctx.imageSmoothingQuality = scale < 1 ? "medium" : "low";
+    ctx.drawImage(
+      bitmap, (x1 - where.x1) * across, (y1 - where.y1) * down, (x2 - x1) * across, (y2 - y1) * down,
+      at.x, at.y, (x2 - x1) * scale, (y2 - y1) * scale,
+    );
+  }
+
+  pane(ctx, pane) {
+    ctx.save();
+    ctx.translate(pane * this.view.width, 0);
+    ctx.beginPath();
+    ctx.rect(0, 0, this.view.width, this.view.height);
+    ctx.clip();
+  }
+
+  drawOverlay() {
+    const ctx = this.context(this.above);
+    if (!this.item) return;
+    for (let pane = 0; pane < this.panes; pane++) {
+      this.pane(ctx, pane);
+      this.overlay(ctx, this.view, pane);
+      ctx.restore();
+    }
+  }
+
+  /** @param {HTMLCanvasElement} canvas */
+  context(canvas) {
+    const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const ratio = window.devicePixelRatio || 1;
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, canvas.width, canvas.height);
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return ctx;
+  }
+
+  filter() {
+    const { brightness, contrast, gamma, invert } = this.adjust;
+    const parts = [];
+    if (gamma !== 1) parts.push("url(#lp-gamma)");
+    if (brightness !== 100) parts.push(`brightness(${brightness}%)`);
+    if (contrast !== 100) parts.push(`contrast(${contrast}%)`);
+    if (invert) parts.push("invert(1)");
+    return parts.join(" ") || "none";
+  }
+
+  /** Image coordinates of a pointer, in whichever pane it is. @param {{clientX: number, clientY: number}} event */
+  locate(event) {
+    const frame = this.above.getBoundingClientRect();
+    const sx = (event.clientX - frame.left) % Math.max(1, this.view.width);
+    const sy = event.clientY - frame.top;
+    return { sx, sy, ...this.view.toImage(sx, sy) };
+  }
+}

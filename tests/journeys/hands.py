@@ -1,0 +1,125 @@
+"""What a person's hands do on the canvas, and what the server then has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Page
+
+from backend.domain import Box, Revision
+from backend.services import labelling
+from tests.journeys.conftest import Site
+
+PAGE = "document.querySelector('#shell-{name} .shell').page"
+SPOT = """([x, y]) => {{
+  const page = {page};
+  const frame = page.stage.above.getBoundingClientRect();
+  const at = page.stage.view.toScreen(x, y);
+  return [at.x + frame.left, at.y + frame.top];
+}}"""
+
+Point = tuple[float, float]
+
+
+@dataclass
+class Hands:
+    """One person at one page of the site."""
+
+    page: Page
+    site: Site
+    name: str = "annotate"
+
+    def open(self, project: str, image: int | None = None, **query: str) -> None:
+        """Open the page by its address and wait until a picture stands there."""
+        pairs = {"project": project, "tab": self.name, **query}
+        if image is not None:
+            pairs["image"] = str(image)
+        address = "&".join(f"{name}={value}" for name, value in pairs.items())
+        self.page.goto(f"{self.site.url}/?{address}")
+        self.ready()
+
+    def turn_to(self, image: int) -> None:
+        """Bring another image onto the desk without loading the page again."""
+        self.page.evaluate(f"id => {self.js}.jump(id)", image)
+        self.press("Escape", "Escape", "Escape")
+        self.page.wait_for_function(f"{self.js}.desk.item.id === {image}")
+        self.page.evaluate(f"{self.js}.stage.view.fit(); {self.js}.stage.redraw()")
+
+    def ready(self) -> None:
+        """Wait until a picture is painted."""
+        shell = f"document.querySelector('#shell-{self.name} .shell')"
+        self.page.wait_for_function(
+            f"{shell}?.page?.desk.item && {shell}.page.pictures.kept.size > 0"
+        )
+
+    @property
+    def js(self) -> str:
+        return PAGE.format(name=self.name)
+
+    def ask(self, expression: str) -> Any:
+        """A value of the page's own state."""
+        return self.page.evaluate(f"{self.js}.{expression}")
+
+    @property
+    def image(self) -> int:
+        return int(self.ask("desk.item.id"))
+
+    def spot(self, x: float, y: float) -> Point:
+        """Where a point of the image stands on the screen."""
+        found = self.page.evaluate(SPOT.format(page=self.js), [x, y])
+        return float(found[0]), float(found[1])
+
+    def point(self, x: float, y: float) -> Point:
+        """Which point of the image stands there on the screen."""
+        at = self.page.evaluate(f"at => {self.js}.stage.locate(at)", {"clientX": x, "clientY": y})
+        return float(at["x"]), float(at["y"])
+
+    def drag(self, start: Point, end: Point, button: Any = "left") -> None:
+        """Press at a point of the image, move, let go."""
+        self.page.mouse.move(*self.spot(*start))
+        self.page.mouse.down(button=button)
+        self.page.mouse.move(*self.spot(*end), steps=4)
+        self.page.mouse.up(button=button)
+
+    def click(self, x: float, y: float) -> None:
+        """Click a point of the image."""
+        self.page.mouse.click(*self.spot(x, y))
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def saved(self) -> None:
+        """Wait until the page says that everything is on the server."""
+        self.page.wait_for_function(
+            f"{self.js}.saver.status.kind === 'saved' && !{self.js}.saver.entries.size"
+        )
+
+    def says(self, kind: str) -> None:
+        """Wait until the status of saving is this."""
+        self.page.wait_for_function(f"{self.js}.saver.status.kind === '{kind}'")
+
+    def stored(self, image: int | None = None) -> Revision:
+        """The newest revision in the database, after everything was saved."""
+        self.saved()
+        chosen = self.image if image is None else image
+        with self.site.database.read.begin() as session:
+            return (labelling.history(session, chosen) or [self._bare(chosen)])[0]
+
+    def _bare(self, image: int) -> Revision:
+        with self.site.database.read.begin() as session:
+            return labelling.revision(session, image, 0)
+
+
+def corners(box: Box) -> tuple[float, float, float, float]:
+    """The corners of a box."""
+    return box.x1, box.y1, box.x2, box.y2
+
+
+def near(box: Box, wanted: Sequence[float], within: float = 1.0) -> bool:
+    """Whether a box stands where it should, to less than a pixel."""
+    pairs = zip(corners(box), wanted, strict=True)
+    return all(abs(is_ - should) < within for is_, should in pairs)
