@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from backend.errors import Invalid
 from workers.runtimes import Source
 
-QUIET = {
-    "ULTRALYTICS_SAFE_LOAD": "1",  # a weights file is a pickle: refuse code in it
-    "YOLO_OFFLINE": "true",
-    "YOLO_AUTOINSTALL": "false",
-    "YOLO_VERBOSE": "false",
-}
-
 
 def yolo(weights: Path) -> tuple[Any, tuple[str, ...]]:
     """A fused ultralytics detection network in float32, and its classes."""
-    os.environ.update(QUIET)
-    import ultralytics
+    from workers.models import yolo_network
 
-    network = ultralytics.YOLO(str(weights), task="detect").model.eval().float()
+    header, network = yolo_network.read(weights)
     network.fuse(verbose=False)
-    return network, tuple(network.names[i] for i in sorted(network.names))
+    return network, header.classes
 
 
 def detector(source: Source) -> tuple[Any, tuple[str, ...]]:
