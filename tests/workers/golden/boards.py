@@ -53,7 +53,7 @@ DEFECTS: dict[str, Callable[[Pixels], object]] = {
 def moved(board: Pixels, angle: float = 0, x: float = 0, y: float = 0, scale: float = 1) -> Pixels:
     """The board turned and scaled about its middle, then shifted."""
     matrix = cv2.getRotationMatrix2D((SIZE / 2, SIZE / 2), angle, scale)
-    matrix[:, 2] += (x, y)
+    matrix[:, 2] += np.array([x, y])
     size = (board.shape[1], board.shape[0])
     return np.asarray(
         cv2.warpAffine(board, matrix, size, borderMode=cv2.BORDER_REPLICATE), np.uint8

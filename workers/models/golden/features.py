@@ -7,36 +7,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.models.golden import rules
-from workers.models.golden.difference import ADDED, Difference
+from workers.models.golden.difference import Difference, Mask
 from workers.models.golden.proposals import Floats, Regions
 
 NAMES = (
     "added", "area", "core", "width", "height", "fill", "deepest", "mean_depth",
     "thickness", "perimeter", "compactness", "long", "short", "aspect",
     "around", "best_around", "unexplained",
-    "ring_golden", "ring_board", "copper_here", "edges_here", "pieces", "border",
+    "ring_golden", "ring_board", "copper_here", "edges_here", "border",
+    "touched", "second", "laminate", "parted", "cut",
     "proposals", "changed_share", "area_rank", "depth_rank",
     *(f"rule_{kind}" for kind in rules.KINDS),
 )  # fmt: skip
 COLUMN = {name: index for index, name in enumerate(NAMES)}
+Rows = NDArray[np.float32]
 NEAR = 10  # pixels of surroundings for what is counted around a proposal
-RING = 3
+_THREE, _RING = np.ones((3, 3), np.uint8), np.ones((7, 7), np.uint8)
 SHIFTS = tuple((dx, dy) for dx in (-2, -1, 0, 1, 2) for dy in (-2, -1, 0, 1, 2))
 
 
-def measure(
-    difference: Difference, regions: Regions
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """The features of each proposal, and its kind by rule."""
+def measure(difference: Difference, regions: Regions) -> Rows:
+    """The features of each proposal."""
     rows = np.zeros((len(regions), len(NAMES)), np.float32)
-    if not len(regions):
-        return rows, np.zeros(0, np.int64)
-    put = _Writer(rows)
-    _shape(put, regions)
-    _picture(put, difference, regions)
-    kinds = _surroundings(put, difference, regions)
-    rows[np.arange(len(kinds)), COLUMN["rule_open"] + kinds] = 1
-    return rows, kinds
+    if len(regions):
+        put = _Writer(rows)
+        _shape(put, regions)
+        _picture(put, difference, regions)
+        _surroundings(put, difference, regions)
+    return rows
+
+
+def votes(rows: Rows) -> Rows:
+    """For each proposal the share of the rules that say each kind."""
+    return rows[:, COLUMN["rule_open"] :]
 
 
 class _Writer:
@@ -95,47 +98,45 @@ def _rank(values: NDArray[np.generic]) -> Floats:
     return np.argsort(np.argsort(-values.astype(float), kind="stable"), kind="stable") / len(values)
 
 
-def _surroundings(put: _Writer, difference: Difference, regions: Regions) -> NDArray[np.int64]:
-    kinds = np.zeros(len(regions), np.int64)
+def _surroundings(put: _Writer, difference: Difference, regions: Regions) -> None:
     own = np.zeros(difference.changed.shape, np.uint8)
     for index in range(len(regions)):
         mine = regions.owner == index
-        x, y = regions.x[mine], regions.y[mine]
-        corners = regions.box(index)
-        polarity = int(regions.polarity[index])
+        y, x = regions.y[mine], regions.x[mine]
         own[y, x] = 1
-        kinds[index] = rules.kind(difference, corners, polarity)
-        _one(put.rows[index], difference, own, corners, polarity)
+        corners, row = regions.box(index), put.rows[index]
+        _near(row, *_windows(difference, own, corners, NEAR))
+        topology = rules.topology(
+            *_windows(difference, own, corners, rules.MARGIN), int(regions.polarity[index])
+        )
+        for name in ("touched", "second", "laminate", "parted", "cut"):
+            row[COLUMN[name]] = getattr(topology, name)
+        row[COLUMN["rule_open"] :] = topology.votes
         own[y, x] = 0
-    return kinds
 
 
-def _one(
-    row: NDArray[np.float32], difference: Difference, own: NDArray[np.uint8],
-    corners: tuple[int, int, int, int], polarity: int,
-) -> None:  # fmt: skip
-    window = rules.around(own.shape, corners, NEAR)
-    mine, board, golden = own[window], difference.board[window], difference.golden[window]
-    perimeter = int(mine.sum()) - int(cv2.erode(mine, np.ones((3, 3), np.uint8)).sum())
-    thickness = float(cv2.distanceTransform(mine, cv2.DIST_L2, cv2.DIST_MASK_3).max())
-    ring = (
-        np.asarray(cv2.dilate(mine, np.ones((2 * RING + 1, 2 * RING + 1), np.uint8)), np.uint8)
-        - mine
-    )
+def _windows(
+    difference: Difference, own: Mask, corners: tuple[int, int, int, int], margin: int
+) -> tuple[Mask, Mask, Mask]:
+    window = rules.around(own.shape, corners, margin)
+    return own[window], difference.board[window], difference.golden[window]
+
+
+def _near(row: NDArray[np.float32], mine: Mask, board: Mask, golden: Mask) -> None:
+    area = cv2.countNonZero(mine)
+    perimeter = area - cv2.countNonZero(cv2.erode(mine, _THREE))
+    ring = np.asarray(cv2.dilate(mine, _RING), np.uint8) - mine
     size = max(1, cv2.countNonZero(ring))
-    before = cv2.countNonZero((board ^ golden) & (1 - mine))
     best = _best_shift(board, golden)
-    touched = rules.pieces_touched(board & (1 - golden), golden) if polarity == ADDED else ()
-    row[COLUMN["thickness"]] = thickness
+    row[COLUMN["thickness"]] = cv2.distanceTransform(mine, cv2.DIST_L2, cv2.DIST_MASK_3).max()
     row[COLUMN["perimeter"]] = perimeter
-    row[COLUMN["compactness"]] = perimeter * perimeter / max(1.0, float(row[COLUMN["area"]]))
+    row[COLUMN["compactness"]] = perimeter * perimeter / max(1, area)
     row[COLUMN["ring_golden"]] = cv2.countNonZero(ring & golden) / size
     row[COLUMN["ring_board"]] = cv2.countNonZero(ring & board) / size
     row[COLUMN["copper_here"]] = cv2.countNonZero(golden) / golden.size
     row[COLUMN["edges_here"]] = _edges(golden)
     row[COLUMN["best_around"]] = best
-    row[COLUMN["unexplained"]] = best / max(1, before + int(mine.sum()))
-    row[COLUMN["pieces"]] = sum(each >= rules.TOUCH for each in touched)
+    row[COLUMN["unexplained"]] = best / max(1, cv2.countNonZero(board ^ golden))
 
 
 def _edges(golden: NDArray[np.uint8]) -> float:

@@ -1,4 +1,4 @@
-"""The golden model in memory: proposals, then rules or forest."""
+"""The golden model in memory: proposals, and what the rules and the forest say of them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backend.errors import Refused
 from workers.models.base import Answer, Detections, Picture
-from workers.models.golden import names, rules, seeing
-from workers.models.golden.features import COLUMN
+from workers.models.golden import seeing
+from workers.models.golden.judging import Judge
 from workers.models.golden.seeing import Seen
 from workers.models.golden.settings import Settings
+
+FAINT = 0.001  # a chance below which nothing is said
+DOUBT = 0.05  # nor below this share of the likeliest class of the same place
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class GoldenModel:
 
     classes: tuple[str, ...]
     settings: Settings
+    judge: Judge
+    margins: NDArray[np.float64]  # how far a box stands off its defect on each side
 
     def predict(self, batch: Sequence[Picture]) -> list[Answer]:
         """The detections of each picture, best first, or why it was refused."""
@@ -29,19 +35,18 @@ class GoldenModel:
 
     def _answer(self, picture: Picture) -> Answer:
         try:
-            return self.judge(seeing.look(picture, self.settings))
+            return self.detections(seeing.look(picture, self.settings))
         except Refused as refusal:
             return refusal
 
-    def judge(self, seen: Seen) -> Detections:
-        """The detections among what was seen."""
-        thickness, unexplained = (
-            seen.features[:, COLUMN[name]] for name in ("thickness", "unexplained")
-        )
-        scores = rules.score(thickness, unexplained)
-        classes = np.asarray(names.indexes(self.classes))[seen.kinds]
-        found = np.column_stack([seen.boxes, scores, classes]).astype(np.float32)
-        return found[np.argsort(-scores, kind="stable")]
+    def detections(self, seen: Seen) -> Detections:
+        """Each place that was seen, as every class that it may well be."""
+        chances = self.judge.chances(seen.rows)
+        least = np.maximum(FAINT, DOUBT * chances.max(axis=1, keepdims=True, initial=0))
+        place, index = np.nonzero(chances >= least)
+        boxes = (seen.corners + self.margins).clip(0, np.tile(seen.size, 2))
+        found = np.column_stack([boxes[place], chances[place, index], index])
+        return found[np.argsort(-found[:, 4], kind="stable")].astype(np.float32)
 
     def export(self, runtime: str, folder: Path) -> Path:  # noqa: ARG002
         """A golden model has one form only, which runs on any CPU."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from workers.models.golden import rules
 
 DIFFERENCE = "difference"
@@ -25,11 +28,15 @@ def classes_for(wanted: Sequence[str]) -> tuple[str, ...]:
     return (*chosen, DIFFERENCE)
 
 
-def indexes(classes: Sequence[str]) -> tuple[int, ...]:
-    """For each kind of the rules its index among the classes."""
-    spare = classes.index(DIFFERENCE) if DIFFERENCE in classes else 0
-    found = (_found(kind, classes) for kind in rules.KINDS)
-    return tuple(spare if each is None else each for each in found)
+def table(classes: Sequence[str]) -> NDArray[np.float64]:
+    """(kinds of the rules, classes): 1 where they are the same; what has no name could be any."""
+    spare = classes.index(DIFFERENCE) if DIFFERENCE in classes else None
+    same = np.zeros((len(rules.KINDS), len(classes)))
+    for row, kind in enumerate(rules.KINDS):
+        index = _found(kind, classes)
+        index = spare if index is None else index
+        same[row, slice(None) if index is None else index] = 1
+    return np.asarray(same / same.sum(axis=1, keepdims=True))
 
 
 def _found(kind: str, classes: Sequence[str]) -> int | None:

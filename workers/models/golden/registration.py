@@ -14,6 +14,8 @@ from workers.models.golden.alignment import Field
 
 Pixels = NDArray[np.uint8]
 Matrix = NDArray[np.float64]
+APART = 64  # grey levels
+GRANTED = 20.0  # grey levels, standard deviation
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +58,20 @@ def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> tup
 
 
 def agreement(board: Pixels, golden: Pixels) -> tuple[float, float]:
-    """The correlation of two pictures that lie on one another, and the share that differs."""
+    """The correlation of two pictures that lie on one another, and the share that differs.
+
+    Some variance is taken for granted, so that two nearly blank pictures agree.
+    """
     size = (max(16, board.shape[1] // 4), max(16, board.shape[0] // 4))
     ours, theirs = (
         cv2.resize(each, size, interpolation=cv2.INTER_AREA).astype(np.float32)
         for each in (board, golden)
     )
-    apart = float((np.abs(ours - theirs) > 64).mean())
+    apart = float((np.abs(ours - theirs) > APART).mean())
     ours, theirs = ours - ours.mean(), theirs - theirs.mean()
-    power = float(np.sqrt((ours * ours).sum() * (theirs * theirs).sum()))
-    return float((ours * theirs).sum()) / max(power, 1e-6), apart
+    granted = np.float32(ours.size * GRANTED**2)
+    power = np.sqrt(((ours * ours).sum() + granted) * ((theirs * theirs).sum() + granted))
+    return float(((ours * theirs).sum() + granted) / power), apart
 
 
 def _resized(golden: tuple[int, ...], board: tuple[int, ...]) -> Matrix:

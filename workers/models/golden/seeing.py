@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 from backend.errors import Refused
 from workers.models.base import Picture
 from workers.models.golden import difference, features, proposals, registration
+from workers.models.golden.features import Rows
 from workers.models.golden.registration import Fit
 from workers.models.golden.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The proposals of one picture: boxes in its own frame, features, kinds by rule."""
+    """The proposals of one picture: bare corners in its own frame, and features."""
 
-    boxes: NDArray[np.float32]
-    features: NDArray[np.float32]
-    kinds: NDArray[np.int64]
+    corners: NDArray[np.float64]
+    rows: Rows
+    size: tuple[int, int]
     fit: Fit
 
 
@@ -37,10 +38,5 @@ def look(picture: Picture, settings: Settings) -> Seen:
         difference.copper(laid, difference.threshold(golden), dark),
     )
     regions = proposals.find(change, settings)
-    rows, kinds = features.measure(change, regions)
-    return Seen(_padded(regions.corners, settings.pad, width, height), rows, kinds, fit)
-
-
-def _padded(corners: NDArray[np.int64], pad: int, width: int, height: int) -> NDArray[np.float32]:
-    boxes = corners.astype(np.float32) + np.array([-pad, -pad, pad, pad], np.float32)
-    return boxes.clip(0, np.array([width, height, width, height], np.float32))
+    rows = features.measure(change, regions)
+    return Seen(regions.corners.astype(np.float64), rows, (width, height), fit)

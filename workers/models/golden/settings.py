@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from backend.errors import Invalid
 
 
@@ -22,7 +25,11 @@ class Settings:
     pad: int = 10  # how far a box stands off its defect
     smallest: int = 4  # least pixels of a core
     most: int = 120  # proposals a picture, largest first
-    fit: float = 0.5  # least confidence of a registration
+    fit: float = 0.75  # least confidence of a registration
+
+    def margins(self) -> NDArray[np.float64]:
+        """The padding on each side of a box."""
+        return np.array([-self.pad, -self.pad, self.pad, self.pad], np.float64)
 
 
 def read(extra: Mapping[str, Any]) -> Settings:

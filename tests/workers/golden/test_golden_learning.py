@@ -1,0 +1,123 @@
+"""Labels teach the golden family classes, margins and what is a false call."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from backend.domain import Box, Split
+from backend.errors import Invalid, Refused
+from tests.workers.golden import boards
+from workers.models import base, golden
+from workers.models.golden import forest
+
+CLASSES = ("crack", "blob")
+
+
+class Quiet:
+    """A reporter that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.fractions: list[float] = []
+
+    def progress(self, fraction: float, message: str) -> None:
+        self.fractions.append(fraction)
+        assert message.endswith(".")
+
+    def epoch(self, epoch: int, epochs: int, figures: object) -> None:
+        assert epoch == epochs
+        assert figures
+
+    def log(self, text: str) -> None:
+        self.lines.append(text)
+
+
+def drawn(seed: int) -> tuple[boards.Pixels, tuple[Box, ...]]:
+    """A plain board with an open called crack and copper called blob, boxed without any margin."""
+    chance, board, clean = np.random.default_rng(seed), boards.plain(), boards.plain()
+    x1, x2 = chance.integers(20, 290, 2).tolist()
+    cv2.rectangle(board, (x1, 190), (x1 + 9, 210), boards.LAMINATE, -1)
+    cv2.circle(board, (x2, 20), 6, boards.COPPER, -1)
+    boxes = []
+    for label, rows in (("crack", slice(180, 220)), ("blob", slice(0, 40))):
+        y, x = np.nonzero(board[rows] != clean[rows])
+        top = rows.start
+        boxes.append(Box(x.min(), top + y.min(), x.max() + 1, top + y.max() + 1, label))
+    return board, tuple(boxes)
+
+
+def snapshot(folder: Path, count: int) -> base.TrainingSet:
+    clean = folder / "golden.png"
+    cv2.imwrite(str(clean), boards.plain())
+    examples = []
+    for seed in range(count):
+        board, boxes = drawn(seed)
+        path = folder / f"{seed}.png"
+        cv2.imwrite(str(path), board)
+        size = (boards.SIZE, boards.SIZE)
+        examples.append(base.Example(path, *size, Split.TRAIN, boxes, golden=clean))
+    return base.TrainingSet(CLASSES, tuple(examples))
+
+
+def trained(folder: Path, count: int) -> tuple[base.Trained, Quiet]:
+    quiet = Quiet()
+    return golden.train(snapshot(folder, count), None, base.Parameters(), quiet, folder), quiet
+
+
+def test_labels_give_names_and_tight_boxes(tmp_path: Path) -> None:
+    result, quiet = trained(tmp_path, 12)
+    model = golden.load(result.weights, "cpu")
+    assert model.classes == CLASSES
+    assert quiet.fractions == sorted(quiet.fractions)
+    board, boxes = drawn(99)
+    found = model.predict([base.Picture(board, boards.plain())])[0]
+    assert isinstance(found, np.ndarray)
+    for box in boxes:
+        best = found[found[:, 5] == CLASSES.index(box.label)][0]
+        assert best[4] > 0.7
+        assert np.abs(best[:4] - (box.x1, box.y1, box.x2, box.y2)).max() < 6
+
+
+def test_one_labelled_picture_is_enough_to_train(tmp_path: Path) -> None:
+    result, _ = trained(tmp_path, 1)
+    assert golden.load(result.weights, "cpu").judge.forest is None
+
+
+def test_a_picture_of_another_product_is_left_out_and_told_of(tmp_path: Path) -> None:
+    whole = snapshot(tmp_path, 3)
+    cv2.imwrite(str(whole.examples[1].path), boards.golden(5))
+    quiet = Quiet()
+    result = golden.train(whole, None, base.Parameters(), quiet, tmp_path)
+    assert result.figures["pictures"] == 2
+    assert "1.png does not fit its golden" in quiet.lines[0]
+
+
+def test_pictures_without_goldens_teach_nothing(tmp_path: Path) -> None:
+    whole = snapshot(tmp_path, 1)
+    bare = base.TrainingSet(CLASSES, (base.Example(whole.examples[0].path, 9, 9, Split.TRAIN),))
+    with pytest.raises(Refused, match="nothing to learn from"):
+        golden.train(bare, None, base.Parameters(), Quiet(), tmp_path)
+
+
+def test_a_forest_of_arrays_says_what_scikit_learn_says() -> None:
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    chance = np.random.default_rng(0)
+    rows = chance.normal(size=(300, 5)).astype(np.float32)
+    outcomes = np.digitize(rows[:, 0] + rows[:, 1], (-1, 1)) * 2
+    grown = ExtraTreesClassifier(20, random_state=3).fit(rows, outcomes)
+    ours = forest.grow(rows, outcomes, 6, seed=3, trees=20).chances(rows[:50] + 0.1)
+    np.testing.assert_allclose(ours[:, [0, 2, 4]], grown.predict_proba(rows[:50] + 0.1), atol=1e-6)
+    assert not ours[:, [1, 3, 5]].any()
+
+
+def test_a_pickle_is_not_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "evil.npz"
+    path.write_bytes(pickle.dumps({"about": 1}))
+    with pytest.raises(Invalid, match=r"evil\.npz is not a golden model"):
+        golden.load(path, "cpu")

@@ -1,0 +1,56 @@
+"""How likely each proposal is a defect of each class: by rules, by a forest, or by both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.models.golden import features, rules
+from workers.models.golden.features import COLUMN, Rows
+from workers.models.golden.forest import Forest
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What turns the features of proposals into chances."""
+
+    kinds: NDArray[np.float32]  # (kinds of the rules, classes): which class a kind is
+    forest: Forest | None = None
+    weight: float = 0.0  # of the forest, against the rules
+    slope: float = 1.0  # of the calibration, on log odds
+    offset: float = 0.0
+
+    def chances(self, rows: Rows) -> Rows:
+        """(proposals, classes): calibrated chances."""
+        outcomes = by_rules(rows, self.kinds)
+        if self.forest is not None and self.weight > 0:
+            outcomes = mixed(outcomes, self.forest.chances(rows), self.weight)
+        defect = 1 - outcomes[:, -1]
+        sure = calibrated(defect, self.slope, self.offset)
+        return np.asarray(outcomes[:, :-1] * (sure / np.maximum(defect, 1e-6))[:, None], np.float32)
+
+
+def by_rules(rows: Rows, kinds: NDArray[np.float32]) -> Rows:
+    """(proposals, classes + 1): what the rules say; the last outcome is that nothing is wrong."""
+    thickness, unexplained = (rows[:, COLUMN[name]] for name in ("thickness", "unexplained"))
+    defect = rules.score(thickness, unexplained)[:, None]
+    return np.hstack([defect * (features.votes(rows) @ kinds), 1 - defect]).astype(np.float32)
+
+
+def mixed(rules_say: Rows, forest_says: Rows, weight: float) -> Rows:
+    """The weighted mean of both."""
+    return np.asarray(weight * forest_says + (1 - weight) * rules_say, np.float32)
+
+
+def calibrated(chance: Rows, slope: float, offset: float) -> Rows:
+    """A chance whose log odds are stretched and moved."""
+    odds = log_odds(chance)
+    return np.asarray(1 / (1 + np.exp(-(slope * odds + offset))), np.float32)
+
+
+def log_odds(chance: Rows) -> NDArray[np.float64]:
+    """The logarithm of the odds, kept finite."""
+    safe = np.clip(chance.astype(np.float64), 1e-4, 1 - 1e-4)
+    return np.log(safe / (1 - safe))
