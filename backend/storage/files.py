@@ -67,6 +67,11 @@ class Files:
         with stream:
             yield stream
 
+    def location(self, name: str) -> str:
+        """Where the bytes are: a path, or a URL that any machine can open."""
+        path = self._path(name)
+        return path if self.local else str(self._system.unstrip_protocol(path))
+
     def local_path(self, name: str) -> Path:
         """A path on this machine; a remote file is fetched once into the cache."""
         if self.local:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage
@@ -60,6 +60,16 @@ def runs(session: Session, project_id: int | None, purpose: str | None = None) -
     if purpose is not None:
         query = query.filter_by(purpose=purpose)
     return [_run(row) for row in session.scalars(query)]
+
+
+def totals(session: Session, run_id: int) -> dict[str, int]:
+    """How many images and detections a run has written, and how many images failed."""
+    image = RunImageRow
+    failed = func.coalesce(func.sum(case((image.status == "ok", 0), else_=1)), 0)
+    found = func.coalesce(func.sum(image.detections), 0)
+    query = select(func.count(), found, failed).select_from(image).filter_by(run_id=run_id)
+    counts = session.execute(query).one()
+    return dict(zip(("images", "detections", "failed"), map(int, counts), strict=True))
 
 
 def seen(session: Session, run_id: int) -> set[int]:

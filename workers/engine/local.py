@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing import connection
-from typing import Any
+from typing import Any, Self
 
 from backend.errors import LoupeError, Unavailable
 from workers.engine.chunks import Chunk, ChunkResult
@@ -17,6 +17,7 @@ from workers.engine.work import Setup, Worker
 
 log = logging.getLogger(__name__)
 IN_FLIGHT = 2
+LOOK_UP = 0.5  # seconds, after which we see whether we should go on
 MOST_FALSE_STARTS = 3
 READY = "ready"
 _spawn = multiprocessing.get_context("spawn")
@@ -34,13 +35,16 @@ class Hand:
 class LocalPool:
     """Worker processes of this machine; `with` it, or close it."""
 
-    def __init__(self, setup: Setup, processes: int = 0) -> None:
+    def __init__(
+        self, setup: Setup, processes: int = 0, check: Callable[[], None] = lambda: None
+    ) -> None:
         self.setup = setup
+        self._check = check
         self.size = processes or len(os.sched_getaffinity(0))
         self._hands: list[Hand] = []
         self._false_starts = 0
 
-    def __enter__(self) -> LocalPool:
+    def __enter__(self) -> Self:
         self._fill()
         return self
 
@@ -57,6 +61,7 @@ class LocalPool:
             yield from schedule.given_up()
             if not schedule.waiting():
                 return
+            self._check()
             yield from self._receive(schedule)
 
     def pids(self) -> list[int]:
@@ -88,7 +93,7 @@ class LocalPool:
 
     def _receive(self, schedule: Schedule) -> Iterator[ChunkResult]:
         pipes: dict[Any, Hand] = {hand.pipe: hand for hand in self._hands}
-        for pipe in connection.wait(pipes):
+        for pipe in connection.wait(pipes, LOOK_UP):
             hand = pipes[pipe]
             try:
                 message = hand.pipe.recv()

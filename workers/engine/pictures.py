@@ -85,7 +85,7 @@ def _header(data: bytes, name: str, megapixels: int) -> tuple[int, int, str]:
             return image.width, image.height, str(image.format)
     except LoupeError:
         raise
-    except UnidentifiedImageError as error:
+    except (UnidentifiedImageError, ImportError) as error:  # ultralytics patches open: HEIF
         raise Unreadable(
             f"{name} is not a picture that Loupe reads: it takes {', '.join(FORMATS)}."
         ) from error

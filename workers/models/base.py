@@ -102,7 +102,10 @@ class Reporter(Protocol):
 class Model(Protocol):
     """A trained model in memory."""
 
-    classes: tuple[str, ...]
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of what it finds, by class index."""
+        ...
 
     def predict(self, batch: Sequence[Picture]) -> Sequence[Answer]:
         """The detections of each picture, best first, or why there are none to be had."""

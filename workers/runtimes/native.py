@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from workers.models import base
+from workers.models import base, golden
 from workers.models.base import Model
 from workers.runtimes import Source
 
@@ -23,4 +23,6 @@ def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Pat
 def load(folder: Path, source: Source, precision: str, confidence: float, threads: int) -> Model:
     """What the family loads; the worker drops what it is not confident of."""
     del folder, precision, confidence, threads
+    if source.family == "golden" and source.weights is None:
+        return golden.untrained(source.classes)
     return base.implementation(source.family).load(source.weights, "")

@@ -1,0 +1,175 @@
+"""Detection as a page or a command asks for it: which model, over which images, and its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session, aliased
+
+from backend import families
+from backend.domain import Job, ModelState
+from backend.errors import Invalid, NotFound, Refused
+from backend.jobs import kinds, queue
+from backend.services import projects
+from backend.storage import engine
+from backend.storage.tables import ImageRow, ModelRow
+
+CHAMPION = "champion"
+GOLDEN = "golden"
+WEIGHTS = (".pt", ".pth", ".safetensors")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A model as a run takes it; `weights` is a stored hash, a file, or nothing (golden)."""
+
+    name: str
+    family: str
+    model_id: int | None = None
+    weights: str = ""
+    classes: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An image to be looked at, with the hash of its golden's bytes where it has one."""
+
+    image_id: int
+    name: str
+    sha256: str
+    golden_sha256: str = ""
+
+
+def ask(
+    session: Session,
+    project_id: int | None,
+    model: str,
+    *,
+    source: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    author: str = "",
+    key: str = "",
+) -> Job:
+    """Queue a detection; the run has the job's id.
+
+    `model`: vN, champion, golden, or a weights file. `source`: {} for all images of the project,
+    {"images": ids}, {"splits": …}, {"states": …}, or {"path": a picture, folder, list or URL}.
+    `options`: confidence, runtime, precision, image_size, tiles (off, on, auto), ray (bool),
+    again (True: do not take known results), and a family's own settings under extra.
+    """
+    chosen = choose(session, project_id, model)
+    _check(chosen, project_id, source or {})
+    request = kinds.Detect(
+        project_id,
+        chosen.family,
+        chosen.model_id,
+        chosen.weights,
+        dict(source or {}),
+        dict(options or {}),
+    )
+    return queue.enqueue(session, request, author=author, key=key)
+
+
+def choose(session: Session, project_id: int | None, model: str) -> Chosen:
+    """The model that a person names."""
+    if model == GOLDEN:
+        return Chosen(GOLDEN, GOLDEN)
+    if model.endswith(WEIGHTS):
+        return Chosen(Path(model).name, "yolo", None, str(Path(model).resolve()))
+    if project_id is None:
+        raise Refused(
+            f"Without a project the model must be a weights file ({', '.join(WEIGHTS)}) or "
+            f"{GOLDEN!r}, not {model!r}."
+        )
+    return _registered(session, project_id, model)
+
+
+def chosen_by(session: Session, request: kinds.Detect) -> Chosen:
+    """The model that a queued request means."""
+    if request.model_id is None:
+        name = Path(request.weights).name or request.family
+        return Chosen(name, request.family, None, request.weights)
+    row = session.get(ModelRow, request.model_id)
+    if row is None:
+        raise NotFound(f"The model {request.model_id} is not there any more.")
+    return _chosen(row)
+
+
+def subjects(session: Session, project_id: int, source: Mapping[str, Any]) -> Iterator[Subject]:
+    """The images of a project that a run looks at, in the order of their names."""
+    golden = aliased(ImageRow)
+    query = (
+        select(ImageRow.id, ImageRow.name, ImageRow.sha256, golden.sha256)
+        .outerjoin(golden, golden.id == ImageRow.golden_id)
+        .where(
+            ImageRow.project_id == project_id,
+            ImageRow.is_golden.is_(False),
+            ImageRow.deleted.is_(None),
+        )
+        .order_by(ImageRow.name)
+    )
+    if "splits" in source:
+        query = query.where(ImageRow.split.in_(source["splits"]))
+    if "states" in source:
+        query = query.where(ImageRow.state.in_(source["states"]))
+    wanted = set(source["images"]) if "images" in source else None
+    for image_id, name, sha256, golden_sha256 in session.execute(query):
+        if wanted is None or image_id in wanted:
+            yield Subject(image_id, name, sha256, golden_sha256 or "")
+
+
+def mark(session: Session, doubts: Mapping[int, float]) -> None:
+    """Say of images how much a look at them is worth, by what the newest run found there."""
+    for value in set(doubts.values()):
+        ids = [image_id for image_id, doubt in doubts.items() if doubt == value]
+        for part in engine.batches(ids):
+            session.execute(
+                update(ImageRow).where(ImageRow.id.in_(part)).values(doubt=value),
+                execution_options={"synchronize_session": False},
+            )
+
+
+def class_names(session: Session, project_id: int | None) -> tuple[str, ...]:
+    """The classes of the project, for a model that has none of its own."""
+    if project_id is None:
+        return ()
+    return tuple(one.name for one in projects.get(session, project_id).classes)
+
+
+def _registered(session: Session, project_id: int, model: str) -> Chosen:
+    query = select(ModelRow).filter_by(project_id=project_id, state=ModelState.READY)
+    if model == CHAMPION:
+        row = session.scalar(query.filter_by(champion=True))
+    elif model[:1] == "v" and model[1:].isdigit():
+        row = session.scalar(query.filter_by(number=int(model[1:])))
+    else:
+        raise Invalid(
+            f"{model!r} is no model: name vN, {CHAMPION}, {GOLDEN} or a weights file "
+            f"({', '.join(WEIGHTS)})."
+        )
+    if row is None:
+        raise NotFound(f"The project has no trained model {model!r} yet.")
+    return _chosen(row)
+
+
+def _chosen(row: ModelRow) -> Chosen:
+    return Chosen(
+        f"v{row.number}",
+        row.family,
+        row.id,
+        row.weights,
+        tuple(row.classes),
+        dict(row.parameters),
+    )
+
+
+def _check(chosen: Chosen, project_id: int | None, source: Mapping[str, Any]) -> None:
+    if project_id is None and "path" not in source:
+        raise Refused("Without a project a detection needs a picture, folder, list or URL.")
+    if families.find(chosen.family).needs_golden and "path" in source:
+        raise Refused("The golden board compares images of a project with their golden.")

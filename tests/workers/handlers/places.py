@@ -1,0 +1,73 @@
+"""A house in which a handler can be called directly, with a claimed job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from backend.domain import Job, JobState, Run
+from backend.jobs import kinds, queue
+from backend.services import detecting, sampling
+from backend.settings import Settings
+from backend.storage import engine, files, warehouse
+from backend.storage.engine import Database
+from workers.context import Context
+from workers.handlers import detect
+
+
+@dataclass
+class Place:
+    """A home folder, its database and its files."""
+
+    settings: Settings
+    database: Database
+    files: files.Files
+
+    def sample(self, count: int, kind: str = "pcb") -> int:
+        """A drawn project; gives its id."""
+        drawn = sampling.draw(self.files, kind, count)
+        with self.database.write.begin() as session:
+            return sampling.create(session, f"sample of {count}", kind, drawn).id
+
+    def detect(self, project_id: int | None, model: str = "golden", **asked: Any) -> dict[str, Any]:
+        """Ask for a detection and carry it out here; gives the job's result."""
+        with self.database.write.begin() as session:
+            detecting.ask(session, project_id, model, **asked)
+        return self.carry_out(self.claim())
+
+    def claim(self) -> Job:
+        """Take the next job as a worker does."""
+        with self.database.write.begin() as session:
+            job = queue.claim(session, "test", kinds.Lane.SHORT)
+        assert job is not None
+        return job
+
+    def carry_out(self, job: Job) -> dict[str, Any]:
+        """Run the handler of detections to its end."""
+        result = dict(detect.run(self.context(job)))
+        with self.database.write.begin() as session:
+            queue.finish(session, job, result)
+            assert queue.get(session, job.id).state is JobState.DONE
+        return result
+
+    def context(self, job: Job) -> Context:
+        """What the job's process would give its handler."""
+        request = kinds.decode(job.kind, job.request)
+        folder = self.settings.home / "jobs" / str(job.id)
+        return Context(job, request, self.database, self.files, self.settings, folder)
+
+    def run(self, run_id: int) -> Run:
+        """The run's row."""
+        with self.database.read() as session:
+            return warehouse.get(session, run_id)
+
+
+def make(home: Path) -> Place:
+    """An empty house."""
+    settings = Settings(home=home, database_url=SecretStr(""))
+    database = engine.connect(settings)
+    engine.create_tables(database)
+    return Place(settings, database, files.connect(settings))

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from backend.errors import Cancelled, NotFound, Refused
+from backend.services import detecting, images
+from backend.storage import warehouse
+from backend.storage.tables import DetectionRow, ImageRow, RunImageRow
+from tests.workers.handlers import places
+from tests.workers.handlers.places import Place
+from workers.handlers import detect
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = places.make(tmp_path)
+    yield made
+    made.database.close()
+
+
+def test_golden_boards_give_proposals_for_every_image(place: Place) -> None:
+    project = place.sample(4)
+    result = place.detect(project)
+    assert (result["images"], result["failed"], result["known"]) == (4, 0, 0)
+    assert result["detections"] > 4
+    run = place.run(result["run"])
+    assert run.finished is not None
+    assert (run.images, run.model, run.family, run.runtime) == (4, "golden", "golden", "native f32")
+    with place.database.read() as session:
+        marked = select(func.count()).where(ImageRow.doubt.is_not(None))
+        assert session.scalar(marked) == 4
+        assert session.scalar(select(func.count()).select_from(DetectionRow))
+
+
+def test_what_an_equal_run_saw_is_taken_from_the_ledger(place: Place) -> None:
+    project = place.sample(3)
+    first = place.detect(project)
+    again = place.detect(project)
+    assert (again["known"], again["looked"]) == (3, 0)
+    assert again["detections"] == first["detections"]
+    other = place.detect(project, options={"confidence": 0.9})
+    assert (other["known"], other["looked"]) == (0, 3)
+
+
+def test_another_golden_makes_an_image_unknown_again(place: Place) -> None:
+    project = place.sample(3)
+    place.detect(project)
+    with place.database.write.begin() as session:
+        rows = list(detecting.subjects(session, project, {}))
+        images.set_golden(session, [rows[0].image_id], None)
+    again = place.detect(project)
+    assert (again["known"], again["looked"], again["failed"]) == (2, 1, 1)
+
+
+def test_a_second_attempt_writes_only_what_the_first_has_not(place: Place) -> None:
+    project = place.sample(5)
+    with place.database.write.begin() as session:
+        detecting.ask(session, project, "golden")
+    job = place.claim()
+    context = place.context(job)
+    context.stopping.set()
+    with pytest.raises(Cancelled):
+        detect.run(context)
+    result = place.carry_out(job)
+    assert (result["images"], result["failed"]) == (5, 0)
+    with place.database.read() as session:
+        assert session.scalar(select(func.count()).select_from(RunImageRow)) == 5
+
+
+def test_a_part_of_the_images_may_be_chosen(place: Place) -> None:
+    project = place.sample(4)
+    with place.database.read() as session:
+        some = [one.image_id for one in detecting.subjects(session, project, {})][:2]
+    assert place.detect(project, source={"images": some})["images"] == 2
+    with pytest.raises(Refused, match="lets none through"):
+        place.detect(project, source={"splits": ["test"]})
+
+
+def test_broken_images_are_listed_and_stop_nothing(place: Place) -> None:
+    project = place.sample(3)
+    with place.database.read() as session:
+        broken = next(iter(detecting.subjects(session, project, {})))
+    place.files.local_path(broken.sha256).write_bytes(b"not a picture")
+    result = place.detect(project)
+    assert (result["images"], result["failed"]) == (3, 1)
+    with place.database.read() as session:
+        seen = warehouse.images(session, result["run"], [broken.image_id])[broken.image_id]
+    assert seen.status == "unreadable"
+    assert "not a picture" in seen.error
+
+
+def test_a_model_that_is_not_there_is_refused_at_once(place: Place) -> None:
+    project = place.sample(1)
+    with pytest.raises(NotFound, match="no trained model 'v3'"):
+        place.detect(project, "v3")
+    with pytest.raises(Refused, match="needs a picture"):
+        place.detect(None)
+
+
+def test_a_folder_that_is_no_project_is_detected_too(
+    place: Place, cocoval: Path, weights: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "lot"
+    folder.mkdir()
+    for path in sorted(cocoval.glob("*.jpg"))[:4]:
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "notes.txt").write_text("no picture")
+    (folder / "broken.jpg").write_bytes(b"text")
+    model = str(weights / "yolo11n_recovered.pt")
+    result = place.detect(None, model, source={"path": str(folder)})
+    assert (result["images"], result["failed"]) == (5, 1)
+    assert result["detections"] > 5
+    again = place.detect(None, model, source={"path": str(folder)})
+    assert (again["known"], again["looked"]) == (4, 1)
+    assert again["detections"] == result["detections"]

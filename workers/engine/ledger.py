@@ -1,0 +1,171 @@
+"""The ledger of a run: what is known already, what was seen now, each image written once."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from backend.domain import Detection, Run, RunImage
+from backend.services import detecting
+from backend.storage import engine, warehouse
+from workers.context import Context
+from workers.engine.chunks import ChunkResult, Looked, Status
+from workers.engine.pace import Pace
+from workers.engine.sources import Item
+from workers.models.base import Detections
+
+log = logging.getLogger(__name__)
+AT_ONCE = 1000  # images in one transaction, at most about
+EVERY = 0.3  # seconds between transactions while images come quickly
+TRIES = 5
+STATUS = {Status.OK: "ok", Status.UNREADABLE: "unreadable", Status.REFUSED: "refused"}
+
+
+class Ledger:
+    """Writes one run; all its transactions stand behind the job's fence."""
+
+    def __init__(self, context: Context, classes: Sequence[str], items: Sequence[Item]) -> None:
+        self._context = context
+        self._classes = classes
+        self._items = items
+        self._done: set[int] = set()
+        self._run: Run | None = None
+        self._known = 0
+        self.pace = Pace(len(items))
+
+    def open(self, run: Run) -> None:
+        """Make the run's row, or take up the one that an earlier attempt has made."""
+        self._run = run
+        self._write(lambda session: warehouse.start(session, run))
+        with self._context.database.read() as session:
+            self._done = warehouse.seen(session, run.id)
+
+    def take_known(self) -> None:
+        """Copy what runs of the same model, runtime and settings saw in the same bytes."""
+        for part in engine.batches(self.remaining(), AT_ONCE):
+            hashes = {item.sha256 for _, item in part if item.sha256}
+            with self._context.database.read() as session:
+                found = warehouse.known(session, self._opened.ledger_key, hashes)
+            images = [
+                _again(item, found[item.sha256])
+                for _, item in part
+                if _is_same(item, found.get(item.sha256))
+            ]
+            self._keep(images)
+            self._known += len(images)
+
+    def remaining(self) -> list[tuple[int, Item]]:
+        """The images not yet written, each with its place in the list."""
+        return [(i, item) for i, item in enumerate(self._items) if item.image_id not in self._done]
+
+    def follow(self, results: Iterable[ChunkResult]) -> None:
+        """Write results as they come, a few chunks in one transaction."""
+        self.pace.begin(len(self._items) - len(self._done))
+        waiting: list[RunImage] = []
+        written = time.monotonic()
+        for result in results:
+            self.pace.saw(result)
+            waiting += [self._seen(one, result.worker) for one in result]
+            if len(waiting) >= AT_ONCE or time.monotonic() - written >= EVERY:
+                self._flush(waiting)
+                waiting, written = [], time.monotonic()
+        self._flush(waiting)
+
+    def close(self) -> Mapping[str, Any]:
+        """Say that the run is complete; gives what the job's result holds."""
+        facts = {"known": self._known, **self.pace.facts()}
+        run_id, seconds = self._opened.id, self.pace.seconds()
+        self._write(lambda session: warehouse.finish(session, run_id, seconds, facts))
+        with self._context.database.read() as session:
+            totals = warehouse.totals(session, run_id)
+        return {"run": run_id, **totals, "seconds": round(seconds, 2), **facts}
+
+    @property
+    def _opened(self) -> Run:
+        assert self._run is not None
+        return self._run
+
+    def _flush(self, images: Sequence[RunImage]) -> None:
+        began = time.perf_counter()
+        self._keep(images)
+        self.pace.wrote(time.perf_counter() - began)
+        self._context.progress(*self.pace.progress())
+
+    def _keep(self, images: Sequence[RunImage]) -> None:
+        if not images:
+            return
+        doubts = {
+            image.image_id: round(warehouse.doubt(one.score for one in image.detections), 4)
+            for image in images
+        }
+
+        def write(session: Session) -> None:
+            warehouse.record(session, self._opened.id, images)
+            if self._opened.project_id is not None and "path" not in self._opened.source:
+                detecting.mark(session, doubts)
+
+        self._write(write)
+        self._done.update(doubts)
+
+    def _write(self, work: Callable[[Session], None]) -> None:
+        """One transaction behind the fence; a database that others hold locked is asked again."""
+        for remaining in reversed(range(TRIES)):
+            try:
+                self._once(work)
+            except OperationalError as error:
+                if not remaining or "locked" not in str(error):
+                    raise
+                log.warning("The database is locked by others; the write is tried again.")
+                self._context.check()
+            else:
+                return
+
+    def _once(self, work: Callable[[Session], None]) -> None:
+        with self._context.database.write.begin() as session:
+            self._context.fence(session)
+            work(session)
+
+    def _seen(self, one: Looked, worker: str) -> RunImage:
+        item = self._items[one.index]
+        return RunImage(
+            image_id=item.image_id,
+            name=item.name,
+            sha256=item.sha256,
+            width=one.width,
+            height=one.height,
+            status=STATUS.get(one.status, "unreadable"),
+            error=one.error,
+            milliseconds=round(one.milliseconds, 2),
+            worker=worker,
+            detections=self._named(one.boxes),
+            facts={"golden": item.golden_sha256} if item.golden_sha256 else {},
+        )
+
+    def _named(self, boxes: Detections) -> tuple[Detection, ...]:
+        return tuple(
+            Detection(x1, y1, x2, y2, self._classes[int(label)], score, idx)
+            for idx, (x1, y1, x2, y2, score, label) in enumerate(boxes.tolist())
+        )
+
+
+def _is_same(item: Item, found: RunImage | None) -> bool:
+    """The same bytes give the same boxes, unless they are compared with another golden."""
+    return found is not None and found.facts.get("golden", "") == item.golden_sha256
+
+
+def _again(item: Item, found: RunImage) -> RunImage:
+    return RunImage(
+        image_id=item.image_id,
+        name=item.name,
+        sha256=item.sha256,
+        width=found.width,
+        height=found.height,
+        worker="known",
+        detections=found.detections,
+        facts=found.facts,
+    )

@@ -1,0 +1,79 @@
+"""How fast a run goes and where its time goes, in figures and in a sentence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from workers.engine.chunks import ChunkResult, Status
+
+
+class Pace:
+    """Counts what was seen since `begin`."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._started = time.perf_counter()
+        self._began = self._started
+        self._before = 0
+        self._seen = 0
+        self._failed = 0
+        self._decode = self._infer = self._write = 0.0
+        self._workers: set[str] = set()
+
+    def begin(self, remaining: int) -> None:
+        """The pool starts; all but the remaining images were known."""
+        self._before = self._total - remaining
+        self._began = time.perf_counter()
+
+    def saw(self, result: ChunkResult) -> None:
+        """A chunk came back."""
+        self._seen += len(result)
+        self._failed += int((result.status != Status.OK).sum())
+        self._decode += result.decode_seconds
+        self._infer += result.infer_seconds
+        self._workers.add(result.worker)
+
+    def wrote(self, seconds: float) -> None:
+        """A transaction took so long."""
+        self._write += seconds
+
+    def seconds(self) -> float:
+        """Since the run was opened."""
+        return time.perf_counter() - self._started
+
+    def rate(self) -> float:
+        """Images a second since the pool started."""
+        return self._seen / max(time.perf_counter() - self._began, 1e-9)
+
+    def progress(self) -> tuple[float, str]:
+        """How far it is, with a sentence."""
+        done = self._before + self._seen
+        rate = self.rate()
+        left = (self._total - done) / rate if rate else 0.0
+        shares = " · ".join(f"{name} {share:.0%}" for name, share in self.shares().items())
+        failed = f" · {self._failed:,} failed" if self._failed else ""
+        return (
+            done / max(self._total, 1),
+            f"{done:,} of {self._total:,} images · {rate:,.0f} a second · {left:,.0f} s left"
+            f"{failed} · {shares}",
+        )
+
+    def shares(self) -> Mapping[str, float]:
+        """How the work divides over decoding, looking and writing."""
+        every = self._decode + self._infer + self._write or 1.0
+        return {
+            "decode": round(self._decode / every, 4),
+            "infer": round(self._infer / every, 4),
+            "write": round(self._write / every, 4),
+        }
+
+    def facts(self) -> Mapping[str, Any]:
+        """What is kept with the run."""
+        return {
+            "looked": self._seen,
+            "images_per_second": round(self.rate(), 1) if self._seen else 0.0,
+            "shares": dict(self.shares()),
+            "workers": len(self._workers - {""}),
+        }

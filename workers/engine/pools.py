@@ -1,0 +1,38 @@
+"""Which pool carries out a run: processes of this machine, or actors of the Ray cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, Self
+
+from workers.context import Context
+from workers.engine.chunks import Chunk, ChunkResult
+from workers.engine.local import LocalPool
+from workers.engine.work import Setup
+
+SMALLEST, LARGEST = 4, 32  # images in a chunk; LARGEST keeps it below a pipe's buffer
+
+
+class Pool(Protocol):
+    """Answers chunks; whoever dies in it is replaced."""
+
+    size: int
+
+    def run(self, work: Iterable[Chunk]) -> Iterator[ChunkResult]:
+        """The answer to every chunk, in the order in which they come."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def open_pool(context: Context, setup: Setup, images: int, ray: bool | None) -> Pool:
+    """The pool for a run of that many images."""
+    del images, ray
+    return LocalPool(setup, check=context.check)
+
+
+def chunk_size(images: int, workers: int) -> int:
+    """Large enough to cost nothing, small enough that all workers end together."""
+    return max(SMALLEST, min(LARGEST, images // (workers * 8)))

@@ -1,0 +1,86 @@
+"""Where pictures come from that are in no project: a file, a folder, a list, or a URL."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fsspec
+
+from backend.errors import Invalid, NotFound
+
+SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"))
+LISTS = frozenset((".txt", ".lst"))
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A picture to be looked at: what people call it, and where its bytes are."""
+
+    image_id: int
+    name: str
+    source: str
+    sha256: str = ""
+    golden: str = ""
+    golden_sha256: str = ""
+
+
+def items(place: str) -> Iterator[Item]:
+    """The pictures of a place, in the order of their names, numbered from 1."""
+    found = _remote(place) if "://" in place else _local(Path(place).expanduser())
+    for number, (name, source, digest) in enumerate(found, 1):
+        yield Item(number, name, source, digest)
+
+
+def _local(place: Path) -> Iterator[tuple[str, str, str]]:
+    if place.is_dir():
+        paths = sorted(p for p in place.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
+        names = [p.relative_to(place).as_posix() for p in paths]
+    elif place.suffix.lower() in LISTS and place.is_file():
+        names = [line.strip() for line in place.read_text().splitlines() if line.strip()]
+        paths = [place.parent / name for name in names]
+    elif place.is_file():
+        names, paths = [place.name], [place]
+    else:
+        raise NotFound(f"There is no picture, folder or list {place}.")
+    if not paths:
+        raise Invalid(f"The folder {place} holds no pictures ({', '.join(sorted(SUFFIXES))}).")
+    for name, path in zip(names, paths, strict=True):
+        yield name, str(path.absolute()), _digest(path)
+
+
+def _digest(path: Path) -> str:
+    """The hash of the bytes; a file that is not there is told of when it is looked at."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def _remote(url: str) -> Iterator[tuple[str, str, str]]:
+    system, root = _system(url)
+    try:
+        paths = sorted(system.find(root)) or [root]
+    except FileNotFoundError as error:
+        raise NotFound(f"There is nothing at {url}.") from error
+    kept = [path for path in paths if Path(path).suffix.lower() in SUFFIXES]
+    if not kept:
+        raise Invalid(f"There are no pictures at {url} ({', '.join(sorted(SUFFIXES))}).")
+    for path in kept:
+        name = path.removeprefix(root).lstrip("/") or Path(path).name
+        full = system.unstrip_protocol(path)
+        # A store names a version of an object without sending it; that stands for its bytes.
+        token = f"{full} {system.ukey(path)}"
+        yield name, full, hashlib.sha256(token.encode()).hexdigest()
+
+
+def _system(url: str) -> tuple[Any, str]:
+    try:
+        system, root = fsspec.core.url_to_fs(url)
+    except (ValueError, ImportError) as error:
+        raise Invalid(f"The URL {url} cannot be opened: {error}.") from error
+    return system, root.rstrip("/")
