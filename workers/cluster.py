@@ -7,16 +7,18 @@ describes it until the worker ends; a cluster of our own ends with it.
 from __future__ import annotations
 
 import os
-import shutil
+import secrets
 import sys
-import tempfile
+import time
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from backend import settings as all_settings
 from backend.errors import Unavailable
 from backend.settings import Settings
-from workers import wire
+from workers import keeper, wire
 from workers.context import Context
 
 QUIET = {
@@ -28,14 +30,18 @@ QUIET = {
     "YOLO_VERBOSE": "false",
     "ULTRALYTICS_SAFE_LOAD": "1",
 }
+OWN = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
 EVERY = 3.0
+LOOK = 0.5
 
 
 def join(context: Context) -> Any:
     """Connect a job's process to the cluster; gives the `ray` module."""
     context.progress(0.0, "The cluster is getting ready")
-    address = context.cluster()
-    return connect(address)
+    ready = context.cluster()
+    if ready.get("token"):
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=ready["token"])
+    return connect(ready["address"])
 
 
 def connect(address: str) -> Any:
@@ -43,8 +49,8 @@ def connect(address: str) -> Any:
     _prepare(address)
     import ray
 
-    own = {"include_dashboard": False, "_temp_dir": str(_folder())} if address == "local" else {}
     if not ray.is_initialized():
+        own = OWN | {"_temp_dir": str(keeper.folder(os.getpid()))} if address == "local" else {}
         try:
             ray.init(
                 address=address,
@@ -53,7 +59,7 @@ def connect(address: str) -> Any:
                 namespace="loupe",
                 **own,
             )
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
             raise Unavailable(_why_not(address, error)) from error
     return ray
 
@@ -74,37 +80,52 @@ def main(descriptor: int) -> None:
     except Unavailable as error:
         line.say({"error": str(error)})
         return
-    line.say({"address": _address(settings, ray)})
-    try:
-        while not line.stopping.is_set():
+    line.say(_ready(settings, ray))
+    vital = [] if settings.ray_address else _vital()
+    described = 0.0
+    while not line.stopping.wait(LOOK) and all(_lives(process) for process in vital):
+        if time.monotonic() >= described + EVERY:
             line.say(describe(ray))
-            line.stopping.wait(EVERY)
-    finally:
+            described = time.monotonic()
+    if line.stopping.is_set():
         ray.shutdown()
-        if not settings.ray_address:
-            shutil.rmtree(_folder(), ignore_errors=True)
+    # A cluster that has lost a vital part answers nothing, not even a farewell.
 
 
-def _address(settings: Settings, ray: Any) -> str:
-    return settings.ray_address or str(ray.get_runtime_context().gcs_address)
+def _vital() -> list[psutil.Process]:
+    """The processes without which our own cluster is dead, though Ray notices it late."""
+    children = psutil.Process().children(recursive=True)
+    return [process for process in children if process.name() in ("gcs_server", "raylet")]
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _ready(settings: Settings, ray: Any) -> dict[str, str]:
+    if settings.ray_address:
+        return {"address": settings.ray_address}
+    address = str(ray.get_runtime_context().gcs_address)
+    return {"address": address, "token": os.environ["RAY_AUTH_TOKEN"]}
 
 
 def _prepare(address: str) -> None:
     """Ray reads these when it is imported and hands them on to its own processes."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    if address != "local" and _has_token():
+    if address == "local":
+        # Whoever can reach an open cluster can run anything on it.
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+    elif _has_token():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
 
 
 def _has_token() -> bool:
     path = os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"
     return "RAY_AUTH_TOKEN" in os.environ or Path(path).is_file()
-
-
-def _folder() -> Path:
-    """Where a cluster of our own keeps its files: short, as sockets' paths must be."""
-    return Path(tempfile.gettempdir()) / f"loupe-ray-{os.getpid()}"
 
 
 def _node(node: dict[str, Any]) -> dict[str, Any]:
@@ -130,3 +151,4 @@ def _why_not(address: str, error: Exception) -> str:
 
 if __name__ == "__main__":
     main(int(sys.argv[1]))
+    os._exit(0)

@@ -37,7 +37,7 @@ class Context:
     settings: Settings
     folder: Path
     stopping: Event = field(default_factory=Event)
-    ask_cluster: Callable[[], str] | None = None
+    ask_cluster: Callable[[], Mapping[str, str]] | None = None
     _written: float = field(default=0.0, init=False)
 
     def check(self) -> None:
@@ -76,8 +76,8 @@ class Context:
         """Call it first in every transaction that writes results."""
         queue.fence(session, self.job)
 
-    def cluster(self) -> str:
-        """The address of the Ray cluster, started by the worker if need be."""
+    def cluster(self) -> Mapping[str, str]:
+        """How to reach the Ray cluster, started by the worker if need be; see `cluster.join`."""
         if self.ask_cluster is None:
-            return self.settings.ray_address
+            return {"address": self.settings.ray_address or "local"}
         return self.ask_cluster()

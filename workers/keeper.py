@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import logging
+import shutil
+import tempfile
+import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+import psutil
 
 from backend.settings import Settings
 from workers import attempt
 from workers.attempt import Child
 
 log = logging.getLogger(__name__)
+PATIENCE = 5.0
+
+
+def folder(pid: int) -> Path:
+    """Where a cluster of our own keeps its files: short, as sockets' paths must be."""
+    return Path(tempfile.gettempdir()) / f"loupe-ray-{pid}"
+
+
+def clear_dead() -> None:
+    """Remove what the clusters of killed processes have left."""
+    for path in folder(0).parent.glob("loupe-ray-*"):
+        pid = path.name.rpartition("-")[2]
+        if pid.isdigit() and not psutil.pid_exists(int(pid)):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 @dataclass(slots=True)
@@ -22,7 +42,7 @@ class Keeper:
 
     settings: Settings
     _child: Child | None = None
-    _address: str = ""
+    _ready: dict[str, Any] = field(default_factory=dict)
     _seen: dict[str, Any] = field(default_factory=dict)
     _waiting: list[Child] = field(default_factory=list)
     _broken: bool = False
@@ -32,6 +52,7 @@ class Keeper:
         self._waiting.append(who)
         if self._child is None:
             log.info("The Ray cluster starts.")
+            clear_dead()
             self._child = attempt.spawn("workers.cluster")
 
     def tick(self) -> None:
@@ -43,16 +64,17 @@ class Keeper:
             if "error" in message:
                 self._tell(message)
             elif "address" in message:
-                self._address = str(message["address"])
+                self._ready = message
                 log.info("The Ray cluster is ready.")
             else:
                 self._seen = message
-        if self._address:
-            self._tell({"address": self._address})
+        if self._ready:
+            self._tell(self._ready)
         if self._child.has_ended():
             self._tell({"error": "The Ray cluster could not be kept alive."})
-            self._broken = bool(self._address)
-            self.close()
+            self._broken = bool(self._ready)
+            self._child.kill()
+            self._child, self._ready, self._seen = None, {}, {}
 
     def broke_down(self) -> bool:
         """Whether the cluster was lost in this round."""
@@ -60,14 +82,19 @@ class Keeper:
 
     def description(self) -> dict[str, Any]:
         """Nodes, GPUs, memory: as of a few seconds ago."""
-        state = "ready" if self._address else "starting" if self._child else "off"
-        return {"state": state, "address": self._address, **self._seen}
+        state = "ready" if self._ready else "starting" if self._child else "off"
+        return {"state": state, "address": self._ready.get("address", ""), **self._seen}
 
     def close(self) -> None:
         """Leave the cluster; one of our own ends with it."""
         if self._child is not None:
+            self._child.send({"stop": True})
+            end = time.monotonic() + PATIENCE
+            while not self._child.has_ended() and time.monotonic() < end:
+                time.sleep(0.05)
             self._child.kill()
-        self._child, self._address, self._seen = None, "", {}
+        self._child, self._ready, self._seen = None, {}, {}
+        clear_dead()
 
     def _tell(self, message: dict[str, Any]) -> None:
         for who in self._waiting:

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 TICK = 0.1
 LOOK = 0.5
 WATCH = 1.0
-SHOW = 5.0
+SHOW = 3.0
 
 
 @dataclass(slots=True)

@@ -72,7 +72,11 @@ def _carry_out(database: engine.Database, job: Job, run: Callable[[], Mapping[st
         _fail(database, job, _plain(error))
     except Exception as error:
         log.exception("Job %d stopped.", job.id)
-        _fail(database, job, _unexpected(error))
+        if _is_the_clusters(error):
+            with database.write.begin() as session:
+                queue.forgive(session, job, "A part of the Ray cluster broke down.")
+        else:
+            _fail(database, job, _unexpected(error))
 
 
 def _fail(database: engine.Database, job: Job, reason: str) -> None:
@@ -89,18 +93,24 @@ def _plain(error: OSError | OperationalError) -> str:
     return _unexpected(error)
 
 
+def _is_the_clusters(error: Exception) -> bool:
+    """Whether Ray itself failed: an error of our own code that it carries has another type."""
+    ours = type(error).__module__ == "ray.exceptions"
+    return ours and not type(error).__name__.startswith("RayTaskError")
+
+
 def _unexpected(error: Exception) -> str:
     text = str(error).strip().splitlines()
     first = f": {text[0][:300]}" if text else ""
     return f"It stopped unexpectedly with {type(error).__name__}{first}. The log tells more."
 
 
-def _cluster(line: wire.Child, context: Context) -> str:
+def _cluster(line: wire.Child, context: Context) -> Mapping[str, str]:
     """The worker keeps the cluster, so that it is warm for the next job."""
     answer: Mapping[str, Any] = line.ask({"want": "cluster"}, context.check)
     if answer.get("error"):
         raise Unavailable(str(answer["error"]))
-    return str(answer["address"])
+    return answer
 
 
 def _write_to(path: Path) -> None:

@@ -27,7 +27,7 @@ def run(context: Context) -> Mapping[str, Any]:
 
 def _on_cluster(context: Context) -> Any:
     ray = cluster.join(context)
-    sleep = ray.remote(num_cpus=1)(time.sleep)
+    sleep = ray.remote(num_cpus=1)(_sleep)
 
     def step(seconds: float) -> None:
         task = sleep.remote(seconds)
@@ -36,3 +36,7 @@ def _on_cluster(context: Context) -> Any:
         ray.get(task)
 
     return step
+
+
+def _sleep(seconds: float) -> None:
+    time.sleep(seconds)

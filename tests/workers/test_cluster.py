@@ -1,0 +1,115 @@
+"""The Ray cluster: started once, shared, closed to strangers, and left as it was found."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from backend.domain import JobState
+from backend.jobs import kinds, presence, queue
+from tests.workers import running
+from tests.workers.running import House
+
+STRANGER = """
+import sys
+from ray._raylet import GcsClient
+GcsClient(address=sys.argv[1]).get_all_node_info(timeout=5)
+"""
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house whose cluster is warm: its worker has done one job on it."""
+    with running.house(tmp_path_factory.mktemp("house")) as built:
+        built.start_worker()
+        job = built.put(on_cluster(1))
+        assert built.until_ended(job, 120.0).state is JobState.DONE
+        yield built
+        built.stop()
+        built.until_empty()
+
+
+def on_cluster(steps: int, seconds: float = 0.05) -> kinds.Check:
+    return kinds.Check(project_id=None, steps=steps, seconds=seconds, cluster=True)
+
+
+def cluster(house: House) -> dict[str, Any]:
+    """The cluster as the pages see it."""
+    end = time.monotonic() + 20.0
+    while True:
+        with house.database.read() as session:
+            (worker,) = presence.living(session)
+        if "free" in worker.description:
+            return dict(worker.description)
+        assert time.monotonic() < end, worker
+        time.sleep(0.2)
+
+
+def until_free(house: House) -> None:
+    """Every core is free again, and no process works for a job any more."""
+    end = time.monotonic() + 20.0
+    while not is_free(cluster(house)) or busy(house):
+        assert time.monotonic() < end, (cluster(house), busy(house))
+        time.sleep(0.2)
+
+
+def is_free(seen: dict[str, Any]) -> bool:
+    return bool(seen["free"]["cores"] == sum(node["cores"] for node in seen["nodes"]))
+
+
+def busy(house: House) -> list[str]:
+    names = [" ".join(process.cmdline()) for process in house.processes()]
+    return [name for name in names if "workers.runner" in name or "ray::_sleep" in name]
+
+
+def kill(house: House, what: str) -> None:
+    for process in house.processes():
+        if what in " ".join(process.cmdline()):
+            process.kill()
+
+
+def test_the_cluster_is_described(house: House) -> None:
+    seen = cluster(house)
+    assert seen["state"] == "ready"
+    assert seen["nodes"][0]["cores"] >= 1
+
+
+@pytest.mark.parametrize("end", [JobState.DONE, JobState.CANCELLED, JobState.FAILED])
+def test_a_job_leaves_the_cluster_as_it_was(house: House, end: JobState) -> None:
+    until_free(house)
+    job = house.put(
+        on_cluster(3 if end is JobState.DONE else 2, 0.05 if end is JobState.DONE else 60)
+    )
+    if end is JobState.CANCELLED:
+        house.until_step(job, 1)
+        with house.database.write.begin() as session:
+            queue.cancel(session, job)
+    if end is JobState.FAILED:
+        house.until_step(job, 1)
+        with house.database.write.begin() as session:
+            queue.fail(session, queue.get(session, job), "Enough.")
+    assert house.until_ended(job).state is end
+    until_free(house)
+
+
+def test_a_stranger_is_not_let_in(house: House) -> None:
+    environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64}
+    command = [sys.executable, "-c", STRANGER, cluster(house)["address"]]
+    refused = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert b"AuthenticationError" in refused.stderr
+
+
+def test_a_job_survives_its_cluster(house: House) -> None:
+    job = house.put(on_cluster(40, 0.2))
+    house.until_step(job, 3)
+    kill(house, "gcs_server")
+    ended = house.until_ended(job, 90.0)
+    assert ended.state is JobState.DONE
+    assert ended.result["resumed_at"] >= 2
+    until_free(house)
