@@ -1,6 +1,6 @@
 """What every format reads and writes: items with their boxes, and problems with file and line.
 
-A reader is a generator over a `Tree` and yields items and problems as it meets them; a writer
+A reader is a generator over a `Tree` and yields what it finds as it meets it; a writer
 takes items one by one. Neither holds more than one picture, so 100,000 pictures are no matter.
 """
 
@@ -42,6 +42,13 @@ class Problem:
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}, line {self.line}"
         return f"{where}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The class names of a source in its own order, told before the items where it knows them."""
+
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +116,8 @@ class Written:
     is_golden: bool = False
 
 
-Read = Callable[["Tree"], Iterator[Item | Problem]]
+Found = Item | Problem | Classes
+Read = Callable[["Tree"], Iterator[Found]]
 Write = Callable[[Iterable[Picture], Path, Sequence[str]], Iterator[Written | Problem]]
 
 

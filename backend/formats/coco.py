@@ -17,7 +17,7 @@ from typing import IO, Any
 from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import base, json_stream, naming, writing
-from backend.formats.base import Item, Labelled, Picture, Problem, Written
+from backend.formats.base import Classes, Found, Item, Labelled, Picture, Problem, Written
 from backend.formats.tree import Tree
 
 _SHAPE = re.compile(rb'"(images|annotations|categories)"\s*:\s*\[')
@@ -36,7 +36,7 @@ def recognise(tree: Tree) -> bool:
     return bool(_files(tree))
 
 
-def read(tree: Tree) -> Iterator[Item | Problem]:
+def read(tree: Tree) -> Iterator[Found]:
     """The pictures of each file in its order, then those that no file names."""
     names = naming.short(tree.pictures, splits=False)
     seen: set[str] = set()
@@ -185,11 +185,12 @@ def _is_coco(tree: Tree, name: str) -> bool:
         return bool(_SHAPE.search(source.read(_PEEK)))
 
 
-def _read(source: _Source) -> Iterator[Item | Problem]:
+def _read(source: _Source) -> Iterator[Found]:
     try:
         yield from _fill(source)
     except Invalid as error:
         yield Problem(source.file, None, f"the rest of it cannot be read: {error}")
+    yield Classes(tuple(source.categories.values()))
     placed = source.index.execute("select image from place order by seq")
     for (key,) in placed:
         yield from _image(source, key)

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import base, naming, numbers, writing
-from backend.formats.base import Item, Labelled, Picture, Problem, Written
+from backend.formats.base import Classes, Found, Item, Labelled, Picture, Problem, Written
 from backend.formats.tree import Tree
 
 KINDS = ("open", "short", "mousebite", "spur", "copper", "pin-hole")
@@ -47,11 +47,12 @@ def recognise(tree: Tree) -> bool:
     return any(f"{stem[:-5]}_temp" in stems for stem in stems if stem.endswith("_test"))
 
 
-def read(tree: Tree) -> Iterator[Item | Problem]:
+def read(tree: Tree) -> Iterator[Found]:
     """Each golden, then the board it belongs to."""
     boards = _boards(tree)
     names = _names(tree)
     kinds = _kinds(tree)
+    yield Classes(tuple(kinds.values()))
     seen: set[str] = set()
     for board in boards:
         if isinstance(board, Problem):

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import base, naming, writing
-from backend.formats.base import Item, Picture, Problem, Written
+from backend.formats.base import Classes, Found, Item, Picture, Problem, Written
 from backend.formats.tree import Tree
 
 CLASSES_FILE = "classes.txt"
@@ -26,9 +26,10 @@ def recognise(tree: Tree) -> bool:
     return bool(tree.pictures)
 
 
-def read(tree: Tree) -> Iterator[Item | Problem]:
+def read(tree: Tree) -> Iterator[Found]:
     """The pictures, with the class and split that their folders name."""
     try:
+        yield Classes(_classes(tree))
         place = _placer(tree)
     except Invalid as error:
         yield Problem(CLASSES_FILE, None, str(error))
@@ -74,10 +75,16 @@ def _folder_of(label: str) -> str:
 _Place = Callable[[str], tuple[Split | None, str, str]]
 
 
+def _classes(tree: Tree) -> tuple[str, ...]:
+    if CLASSES_FILE not in tree.files:
+        return ()
+    return tuple(text for _, text in tree.lines(CLASSES_FILE))
+
+
 def _placer(tree: Tree) -> _Place:
     """How to read split, class and name off a path of this tree."""
     if CLASSES_FILE in tree.files:
-        classes = {_folder_of(text): text for _, text in tree.lines(CLASSES_FILE)}
+        classes = {_folder_of(name): name for name in _classes(tree)}
         return functools.partial(_ours, classes)
     return _by_folder if _has_class_folders(tree) else _plainly
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from backend.errors import Invalid
 from backend.formats import writing
-from backend.formats.base import Item, Picture, Problem, Read, Write, Written
+from backend.formats.base import Found, Item, Picture, Problem, Read, Write, Written
 from backend.formats.tree import Tree
 
 FOLDER = "goldens"
@@ -23,7 +23,7 @@ LIST = "goldens.csv"
 _HEAD = ["picture", "golden", "group"]
 
 
-def read_with(read: Read, tree: Tree) -> Iterator[Item | Problem]:
+def read_with(read: Read, tree: Tree) -> Iterator[Found]:
     """Read a tree by a format that knows no goldens: first the goldens, then its items."""
     found = {name: name.removeprefix(f"{FOLDER}/") for name in tree.pictures if _is_golden(name)}
     if not found:

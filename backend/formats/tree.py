@@ -17,6 +17,7 @@ PICTURES = frozenset({".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".bmp",
 NOT_PICTURES = frozenset({".svg", ".gif", ".heic", ".heif", ".avif", ".psd"})
 TEXTS = frozenset({".xml", ".txt", ".json", ".yaml", ".yml", ".names", ".data", ".csv", ".tsv"})
 MOST_TEXT = 64 * 1024 * 1024
+MOST_BYTES = 1_000_000_000  # of one picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,10 @@ class Tree:
 
     def read(self, name: str) -> bytes:
         """The bytes of a file."""
-        return Path(self.files[name]).read_bytes()
+        path = Path(self.files[name])
+        if path.stat().st_size > MOST_BYTES:
+            raise Invalid(f"{name} is larger than {MOST_BYTES // 10**6} MB.")
+        return path.read_bytes()
 
     def bounded(self, name: str) -> bytes:
         """The bytes of a label file, refused where it is too large to be one."""

@@ -20,7 +20,7 @@ from backend import pictures
 from backend.domain import Box, Split
 from backend.errors import Invalid
 from backend.formats import base, naming, numbers, writing
-from backend.formats.base import Item, Labelled, Picture, Problem, Written
+from backend.formats.base import Classes, Found, Item, Labelled, Picture, Problem, Written
 from backend.formats.tree import PICTURES, Tree, suffix
 
 CONFIG = "data.yaml"
@@ -40,11 +40,11 @@ class _Config:
     problems: list[Problem] = field(default_factory=list)
 
     def split(self, picture: str) -> Split | None:
-        """The split of a picture; one that is in two splits is in none."""
-        if not self.file:
-            found = {base.split_of(part) for part in picture.split("/")[:-1]} - {None}
-        else:
-            found = self.splits.get(picture, set())
+        """The split of a picture; one in two splits is in that of its folder, or in none."""
+        by_path = {base.split_of(part) for part in picture.split("/")[:-1]} - {None}
+        found = self.splits.get(picture, set()) if self.file else by_path
+        if len(found) > 1:
+            found = found & by_path
         return next(iter(found)) if len(found) == 1 else None
 
 
@@ -57,10 +57,11 @@ def recognise(tree: Tree) -> bool:
     return any(_is_label(tree, name) for name in tree.sample())
 
 
-def read(tree: Tree) -> Iterator[Item | Problem]:
+def read(tree: Tree) -> Iterator[Found]:
     """The pictures in the order of their paths."""
     config = _config(tree)
     yield from config.problems
+    yield Classes(tuple(config.names[index] for index in sorted(config.names)))
     names = naming.short(tree.pictures, splits=True)
     only = config.splits if tree.manifest else tree.pictures
     for picture in tree.pictures:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from PIL import Image
@@ -64,7 +64,7 @@ def read_back(folder: Path, name: str = registry.AUTO) -> tuple[dict[str, Item],
         for item in part.format.read(part.tree):
             if isinstance(item, Problem):
                 problems.append(item)
-            else:
+            elif isinstance(item, Item):
                 assert item.name not in found
                 found[item.name] = item
     return found, problems
@@ -80,7 +80,7 @@ def corners(boxes: Iterable[object]) -> list[tuple[object, ...]]:
     return [tuple(getattr(box, n) for n in ("x1", "y1", "x2", "y2", "label")) for box in boxes]
 
 
-def lay(folder: Path, files: dict[str, bytes | str]) -> Path:
+def lay(folder: Path, files: Mapping[str, bytes | str]) -> Path:
     """Write files below a folder."""
     for name, content in files.items():
         path = folder / name

@@ -1,0 +1,175 @@
+"""Writes a project's pictures and labels in a format that other programs read.
+
+The export grows beside its place and takes it only when it is complete.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import uuid
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.domain import Box, Image, Project, State, Task
+from backend.errors import Refused
+from backend.formats import registry
+from backend.formats.base import Format, Picture, Problem, Written
+from backend.services import images, labelling, projects
+from backend.storage.files import Files
+from backend.storage.tables import ImageRow
+
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was written, and what the format could not carry."""
+
+    path: Path
+    images: int
+    goldens: int
+    boxes: int
+    problems: tuple[Problem, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as programs read it."""
+        problems = [
+            {"file": one.file, "line": one.line, "reason": one.reason} for one in self.problems
+        ]
+        return {
+            "path": str(self.path),
+            "images": self.images,
+            "goldens": self.goldens,
+            "boxes": self.boxes,
+            "problems": problems,
+        }
+
+
+def run(
+    session: Session,
+    files: Files,
+    project: str,
+    out: Path,
+    format_name: str,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Result:
+    """Write a whole project into a new folder, or a new .zip."""
+    row = registry.find(format_name)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise Refused(f"{out} is there already; choose a new place for the export.")
+    export = _Export(session, files, projects.find(session, project), row, progress)
+    part = out.with_name(f".{out.name}.{uuid.uuid4().hex}.part")
+    part.mkdir(parents=True)
+    try:
+        export.write(part)
+        _put_in_place(part, out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return Result(out, export.images, export.goldens, export.boxes, tuple(export.problems))
+
+
+@dataclass(slots=True)
+class _Export:
+    """One export under way."""
+
+    session: Session
+    files: Files
+    project: Project
+    format: Format
+    progress: Callable[[int, int], None]
+    images: int = 0
+    goldens: int = 0
+    boxes: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    def write(self, folder: Path) -> None:
+        """Write all pictures, goldens first."""
+        classes = [kind.name for kind in self.project.classes]
+        if not self.format.boxes and self.project.task == Task.DETECT:
+            classes = []
+        total = self._total()
+        for done in self.format.write(self._pictures(), folder, classes):
+            if isinstance(done, Problem):
+                self.problems.append(done)
+                continue
+            self._count(done)
+            self.progress(min(self.images + self.goldens, total), total)
+
+    def _count(self, done: Written) -> None:
+        self.goldens += done.is_golden
+        self.images += not done.is_golden
+        self.boxes += done.boxes
+
+    def _total(self) -> int:
+        here = (ImageRow.project_id == self.project.id) & ImageRow.deleted.is_(None)
+        return self.session.scalar(select(func.count()).select_from(ImageRow).where(here)) or 0
+
+    def _pictures(self) -> Iterator[Picture]:
+        goldens: dict[int, Image] = {}
+        for is_golden in (True, False):
+            for page in self._pages(is_golden=is_golden):
+                if is_golden:
+                    goldens.update((image.id, image) for image in page)
+                boxes = labelling.boxes_of(self.session, [image.id for image in page])
+                for image in page:
+                    if self.files.has(image.sha256):
+                        golden = goldens.get(image.golden_id or 0)
+                        yield self._picture(image, boxes[image.id], golden)
+                    else:
+                        reason = "its bytes are not in the store any more."
+                        self.problems.append(Problem(image.name, None, reason))
+
+    def _pages(self, *, is_golden: bool) -> Iterator[list[Image]]:
+        last = 0
+        query = select(ImageRow).filter_by(
+            project_id=self.project.id, is_golden=is_golden, deleted=None
+        )
+        while True:
+            following = query.where(ImageRow.id > last).order_by(ImageRow.id).limit(PAGE)
+            page = images.of_rows(self.session, self.session.scalars(following))
+            if not page:
+                return
+            yield page
+            last = page[-1].id
+            self.session.expunge_all()
+
+    def _picture(self, image: Image, boxes: tuple[Box, ...], golden: Image | None) -> Picture:
+        return Picture(
+            image.name,
+            functools.partial(self.files.read, image.sha256),
+            image.width,
+            image.height,
+            boxes,
+            image.state == State.DONE or bool(boxes),
+            image.label,
+            image.split,
+            image.group,
+            golden.name if golden else "",
+            functools.partial(self.files.read, golden.sha256) if golden else None,
+            image.is_golden,
+        )
+
+
+def _put_in_place(part: Path, out: Path) -> None:
+    """Move a complete export to its place, packed if the place is called .zip."""
+    if out.suffix.lower() != ".zip":
+        if out.exists():
+            out.rmdir()
+        part.replace(out)
+        return
+    packed = part.with_suffix(".packing")
+    try:
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for path in sorted(part.rglob("*")):
+                if path.is_file():
+                    archive.write(path, path.relative_to(part))
+        packed.replace(out)
+    finally:
+        packed.unlink(missing_ok=True)

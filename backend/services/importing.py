@@ -1,0 +1,214 @@
+"""Brings pictures and labels from outside into a project.
+
+Unlike other services it opens its own transactions, one a chunk, so that an import of any size
+can be killed and run again: what is there is skipped, what is missing is added.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from backend.domain import Project, Task
+from backend.errors import NotFound
+from backend.formats import fitting, registry, tree
+from backend.formats.base import Classes, Found, Item, Problem
+from backend.services import intake, projects
+from backend.services.intake import Counts, Ready
+from backend.settings import Settings
+from backend.storage.engine import Database
+from backend.storage.files import Files
+
+CHUNK = 128
+THREADS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an import has added, what was there before, and what could not be used.
+
+    `duplicates` are pictures that the project has under another name too; they are added.
+    """
+
+    images: int
+    goldens: int
+    boxes: int
+    skipped: int
+    duplicates: int
+    problems: tuple[Problem, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as programs read it."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        values["problems"] = [
+            {"file": one.file, "line": one.line, "reason": one.reason} for one in self.problems
+        ]
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Into:
+    """Where an import goes; the project is made if need be.
+
+    `fence` is called first in every transaction that writes, `progress` with the pictures done
+    and all pictures; either may raise to end the import.
+    """
+
+    database: Database
+    files: Files
+    project: str
+    author: str
+    fence: Callable[[Session], None] = lambda _: None
+    progress: Callable[[int, int], None] = lambda _done, _all: None
+
+
+def run(into: Into, source: Path, settings: Settings, format_name: str = registry.AUTO) -> Result:
+    """Import a folder, an archive, a label file or a picture."""
+    with _scratch(settings.cache / "unpacked") as scratch:
+        opened = tree.open_source(source, scratch, int(settings.max_upload_gb * 1e9))
+        parts = registry.parts(opened, format_name)
+        total = sum(len(part.tree.pictures) for part in parts)
+        importing = _Import(into, total)
+        importing.counts.problems.extend(opened.problems)
+        importing.take(itertools.chain.from_iterable(map(_found, parts)))
+    counts = importing.counts
+    return Result(
+        counts.images,
+        counts.goldens,
+        counts.boxes,
+        counts.skipped,
+        counts.duplicates,
+        tuple(counts.problems),
+    )
+
+
+@dataclass(slots=True)
+class _Import:
+    """One import under way."""
+
+    into: Into
+    total: int
+    counts: Counts = field(default_factory=Counts)
+    classes: list[str] = field(default_factory=list)
+    project: Project | None = None
+    done: int = 0
+
+    def take(self, found: Iterable[Found]) -> None:
+        """Store and write chunk after chunk; while one is decoded, the one before is written."""
+        self._find_project()
+        with ThreadPoolExecutor(THREADS, "import") as pool:
+            waiting: Iterable[Ready | Problem] = ()
+            for chunk in _chunks(self._items(found)):
+                there = self._known([item.name for item in chunk])
+                known = [there.get(item.name) for item in chunk]
+                ready = pool.map(intake.prepare, chunk, known, itertools.repeat(self.into.files))
+                self._write(list(waiting))
+                waiting = ready
+            self._write(list(waiting))
+
+    def _items(self, found: Iterable[Found]) -> Iterator[Item]:
+        for one in found:
+            if isinstance(one, Problem):
+                self.counts.problems.append(one)
+            elif isinstance(one, Classes):
+                self.classes.extend(one.names)
+            else:
+                yield one
+
+    def _find_project(self) -> None:
+        with self.into.database.read.begin() as session:
+            try:
+                self.project = projects.find(session, self.into.project)
+            except NotFound:
+                self.project = None  # made with the first pictures, so never empty
+
+    def _known(self, names: Sequence[str]) -> dict[str, intake.Known]:
+        if self.project is None:
+            return {}
+        with self.into.database.read.begin() as session:
+            return intake.known(session, self.project.id, names)
+
+    def _write(self, done: Sequence[Ready | Problem]) -> None:
+        ready = [one for one in done if isinstance(one, Ready)]
+        self.counts.problems.extend(one for one in done if isinstance(one, Problem))
+        if ready:
+            with self.into.database.write.begin() as session:
+                self.into.fence(session)
+                project = self._project(session, ready)
+                added = intake.add(session, project, ready, self.into.author)
+            self.project = project
+            self._add(added)
+        self.done += len(done)
+        self.into.progress(min(self.done, self.total), self.total)
+
+    def _project(self, session: Session, ready: Sequence[Ready]) -> Project:
+        """The project, with the classes of the source in the source's order."""
+        classifies = any(one.image.label for one in ready)
+        task = Task.CLASSIFY if classifies else Task.DETECT
+        project = self.project or projects.find_or_create(session, self.into.project, task)
+        for name in dict.fromkeys(self.classes):
+            if not fitting.why_no_class(name):
+                projects.ensure_class(session, project.id, name)
+        self.classes.clear()
+        return project
+
+    def _add(self, added: Counts) -> None:
+        for name in ("images", "goldens", "boxes", "skipped", "duplicates"):
+            setattr(self.counts, name, getattr(self.counts, name) + getattr(added, name))
+        self.counts.problems += added.problems
+
+
+def _found(part: registry.Part) -> Iterator[Found]:
+    """What a part holds; names and files as they are in the whole source."""
+    prefix = part.prefix
+    for found in part.format.read(part.tree):
+        if isinstance(found, Item) and prefix:
+            yield replace(
+                found,
+                name=prefix + found.name,
+                golden=found.golden and prefix + found.golden,
+                file=prefix + found.file,
+                label_file=prefix + found.label_file,
+            )
+        elif isinstance(found, Problem):
+            yield replace(found, file=prefix + found.file)
+        else:
+            yield found
+
+
+def _chunks(items: Iterator[Item]) -> Iterator[list[Item]]:
+    while chunk := list(itertools.islice(items, CHUNK)):
+        yield chunk
+
+
+@contextmanager
+def _scratch(home: Path) -> Iterator[Path]:
+    """A folder to unpack into; what killed imports left behind is cleared away first."""
+    home.mkdir(parents=True, exist_ok=True)
+    for old in home.iterdir():
+        if not _alive(old.name.partition("-")[0]):
+            shutil.rmtree(old, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-", dir=home) as scratch:
+        yield Path(scratch)
+
+
+def _alive(pid: str) -> bool:
+    if not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

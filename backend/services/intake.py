@@ -1,0 +1,195 @@
+"""One picture from outside on its way into a project: judged, stored, then added in a chunk."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend import pictures
+from backend.domain import Box, Project, State, Task
+from backend.errors import Invalid, Unavailable
+from backend.formats import fitting
+from backend.formats.base import Item, Problem
+from backend.pictures import Header
+from backend.services import images, labelling, projects
+from backend.services.images import NewImage
+from backend.storage.files import Files
+from backend.storage.tables import ImageRow
+
+LONGEST_NAME = 1000
+_TAKEN = "the project has another picture of this name, which stays as it is."
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a project already has under a name."""
+
+    id: int
+    sha256: str
+    version: int
+    golden_id: int | None
+
+    def has(self, data: bytes) -> bool:
+        """Whether these are its bytes."""
+        return hashlib.sha256(data).hexdigest() == self.sha256
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A picture whose bytes are in the store, its labels held against it."""
+
+    image: NewImage
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(slots=True)
+class Counts:
+    """What came of the pictures so far."""
+
+    images: int = 0
+    goldens: int = 0
+    boxes: int = 0
+    skipped: int = 0
+    duplicates: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+
+def known(session: Session, project_id: int, names: Sequence[str]) -> dict[str, Known]:
+    """What the project has under these names, also of pictures put away."""
+    query = select(
+        ImageRow.name, ImageRow.id, ImageRow.sha256, ImageRow.version, ImageRow.golden_id
+    ).where(ImageRow.project_id == project_id, ImageRow.name.in_(names))
+    return {name: Known(*rest) for name, *rest in session.execute(query)}
+
+
+def prepare(item: Item, there: Known | None, files: Files) -> Ready | Problem:
+    """Read, check and store a picture; runs in a thread of its own."""
+    try:
+        data = item.read()
+        if there and there.has(data) and (there.version or not item.labelled):
+            return Ready(_new(item, there.sha256))
+        checked = pictures.check(data, item.file)
+        _check_name(item.name)
+    except Invalid as error:
+        return Problem(item.file, None, str(error))
+    except OSError as error:
+        return Problem(item.file, None, f"it cannot be read: {error.strerror or error}.")
+    boxes, problems = fitting.fit(item, checked.header)
+    label = item.label if not fitting.why_no_class(item.label) else ""
+    if item.label and not label:
+        problems.append(Problem(item.file, None, fitting.why_no_class(item.label)))
+    labelled = item.labelled and not (item.boxes and not boxes) and label == item.label
+    new = _new(item, _stored(files, checked.data), checked.header, boxes, labelled=labelled)
+    return Ready(new, tuple(problems))
+
+
+def add(session: Session, project: Project, ready: Sequence[Ready], author: str) -> Counts:
+    """Add the pictures whose names are new; complete those that came without labels before."""
+    counts = Counts()
+    there = known(session, project.id, [one.image.name for one in ready])
+    fresh: dict[str, NewImage] = {}
+    for one in ready:
+        image = _suited(one.image, project.task)
+        have = there.get(image.name)
+        if (have and have.sha256 != image.sha256) or image.name in fresh:
+            counts.problems.append(Problem(image.name, None, _TAKEN))
+            continue
+        counts.problems += one.problems if have is None or not have.version else ()
+        if have is None:
+            fresh[image.name] = image
+        else:
+            counts.skipped += 1
+            _complete(session, project, have, image, author)
+    _count(counts, fresh, session, project)
+    images.add(session, project.id, list(fresh.values()), author)
+    return counts
+
+
+def _new(
+    item: Item,
+    sha256: str,
+    header: Header | None = None,
+    boxes: tuple[Box, ...] = (),
+    *,
+    labelled: bool = False,
+) -> NewImage:
+    return NewImage(
+        name=item.name,
+        sha256=sha256,
+        width=header.width if header else 0,
+        height=header.height if header else 0,
+        boxes=boxes,
+        label=item.label if labelled else "",
+        split=item.split,
+        group=item.group,
+        golden=item.golden,
+        is_golden=item.is_golden,
+        labelled=labelled,
+    )
+
+
+def _check_name(name: str) -> None:
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise Invalid(
+            f"{name[:80]!r} cannot be the name of an image: it is too long or unreadable."
+        )
+
+
+def _stored(files: Files, data: bytes) -> str:
+    try:
+        return files.put(data)
+    except OSError as error:
+        raise Unavailable(f"The file store cannot be written: {error}.") from error
+
+
+def _suited(image: NewImage, task: Task) -> NewImage:
+    """A class of the whole image says nothing in a project of boxes."""
+    if task == Task.DETECT and image.label:
+        return _without_label(image)
+    return image
+
+
+def _without_label(image: NewImage) -> NewImage:
+    return replace(image, label="", labelled=bool(image.boxes))
+
+
+def _complete(
+    session: Session, project: Project, have: Known, image: NewImage, author: str
+) -> None:
+    """Give an image that is there what it still lacks: first labels, its golden."""
+    if image.labelled and not have.version:
+        for name in {image.label, *(box.label for box in image.boxes)} - {""}:
+            projects.ensure_class(session, project.id, name)
+        labelling.save(
+            session,
+            have.id,
+            have.version,
+            image.boxes,
+            author,
+            state=State.DONE,
+            label=image.label or None,
+            action="import",
+        )
+    if image.golden and have.golden_id is None:
+        golden = images.ids(session, project.id, [image.golden]).get(image.golden)
+        images.set_golden(session, [have.id], golden)
+
+
+def _count(
+    counts: Counts, fresh: Mapping[str, NewImage], session: Session, project: Project
+) -> None:
+    hashes = {image.sha256 for image in fresh.values()}
+    query = select(ImageRow.sha256).where(
+        ImageRow.project_id == project.id, ImageRow.sha256.in_(hashes)
+    )
+    seen = set(session.scalars(query))
+    for image in fresh.values():
+        counts.goldens += image.is_golden
+        counts.images += not image.is_golden
+        counts.boxes += len(image.boxes)
+        counts.duplicates += image.sha256 in seen and not image.is_golden
+        seen.add(image.sha256)

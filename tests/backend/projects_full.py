@@ -1,0 +1,68 @@
+"""What tests ask of whole projects: bring in, take out, and say what is in there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+
+from backend.domain import Image
+from backend.formats import registry
+from backend.services import exporting, images, importing, labelling, projects
+from backend.settings import Settings
+from backend.storage.engine import Database
+from backend.storage.files import Files
+from backend.storage.tables import ImageRow
+
+
+@dataclass(frozen=True)
+class House:
+    """A database and a store, with the commands of the house."""
+
+    database: Database
+    files: Files
+    home: Path
+
+    def bring(
+        self,
+        source: Path,
+        project: str = "line 3",
+        name: str = registry.AUTO,
+        progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> importing.Result:
+        """Import."""
+        into = importing.Into(self.database, self.files, project, "ana", progress=progress)
+        return importing.run(into, source, Settings(home=self.home), name)
+
+    def take(self, out: Path, name: str, project: str = "line 3") -> exporting.Result:
+        """Export."""
+        with self.database.read.begin() as session:
+            return exporting.run(session, self.files, project, out, name)
+
+    def images(self, project: str = "line 3") -> dict[str, Image]:
+        """Every image by name, goldens too."""
+        with self.database.read.begin() as session:
+            query = select(ImageRow).filter_by(project_id=projects.find(session, project).id)
+            return {one.name: one for one in images.of_rows(session, session.scalars(query))}
+
+    def boxes(self, project: str = "line 3") -> dict[str, list[tuple[object, ...]]]:
+        """The boxes of every image by its name, as corners and class, in one order."""
+        found = self.images(project)
+        with self.database.read.begin() as session:
+            boxes = labelling.boxes_of(session, [image.id for image in found.values()])
+        return {
+            name: sorted((b.x1, b.y1, b.x2, b.y2, b.label) for b in boxes[image.id])
+            for name, image in found.items()
+        }
+
+    def per_class(self, project: str = "line 3") -> dict[str, int]:
+        """How many boxes each class has."""
+        return dict(Counter(box[4] for boxes in self.boxes(project).values() for box in boxes))  # type: ignore[misc]
+
+    def classes(self, project: str = "line 3") -> list[str]:
+        """The classes in their order."""
+        with self.database.read.begin() as session:
+            return [kind.name for kind in projects.find(session, project).classes]
