@@ -15,7 +15,7 @@ from backend.domain import Person, Role
 
 OPEN = ("/login", "/assets/", "/favicon.ico", "/manifest.json", "/health")
 SAFE = ("GET", "HEAD", "OPTIONS")
-LOOPBACK = ("localhost", "127.0.0.1", "::1", "testserver")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # Gradio's page needs its inline scripts and compiles its templates; nothing from outside is let in.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "

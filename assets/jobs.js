@@ -42,7 +42,7 @@ class Jobs {
   list(place, jobs, nothing) {
     if (place.contains(document.activeElement) && document.activeElement?.matches(":active")) return;
     const focused = document.activeElement?.getAttribute("data-key");
-    fill(place, jobs.length ? jobs.map((job) => this.row(job)) : h("div.inside.quiet-text", {}, nothing));
+    fill(place, jobs.length ? jobs.map((job) => this.row(job)) : h("p.nothing", {}, nothing));
     if (focused) /** @type {HTMLElement|null} */ (place.querySelector(`[data-key="${focused}"]`))?.focus();
   }
 

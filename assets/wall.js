@@ -86,9 +86,9 @@ export class Wall {
   }
 
   layout() {
-    const width = this.element.clientWidth - GAP;
+    const width = this.element.clientWidth - 2 * GAP;
     if (width <= 0) return;
-    this.columns = Math.max(1, Math.floor(width / (this.size + GAP)));
+    this.columns = Math.max(1, Math.floor((width + GAP) / (this.size + GAP)));
     this.step = (width - GAP * (this.columns - 1)) / this.columns + GAP;
     this.side = this.step - GAP;
     this.space.style.height = `${Math.ceil(this.total / this.columns) * this.step + GAP}px`;

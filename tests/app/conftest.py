@@ -1,0 +1,73 @@
+"""The whole web application over a real home folder, called without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app import server
+from app.house import House
+from backend.domain import Project, Role
+from backend.services import people, projects, sampling
+from backend.settings import Settings
+
+HERE = "http://127.0.0.1"
+WRITE = {"X-Loupe": "1"}
+PASSWORD = "correct horse"
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house on SQLite, without accounts; each test makes its own project in it."""
+    opened = server.open_house(Settings(home=tmp_path_factory.mktemp("house")))
+    yield opened
+    opened.database.close()
+
+
+@pytest.fixture(scope="session")
+def client(house: House) -> Iterator[TestClient]:
+    """Asks as this machine's owner."""
+    with TestClient(server.create(house), base_url=HERE) as asking:
+        yield asking
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house with accounts: vera looks, lars labels, ada rules."""
+    opened = server.open_house(Settings(home=tmp_path_factory.mktemp("guarded")), accounts=True)
+    with opened.write() as session:
+        people.add(session, "vera", Role.VIEWER, PASSWORD)
+        people.add(session, "lars", Role.LABELER, PASSWORD)
+        people.add(session, "ada", Role.ADMIN, PASSWORD)
+    yield opened
+    opened.database.close()
+
+
+@pytest.fixture(scope="session")
+def asking_guarded(guarded: House) -> Iterator[TestClient]:
+    """Asks a house with accounts."""
+    with TestClient(server.create(guarded), base_url=HERE, follow_redirects=False) as asking:
+        yield asking
+
+
+@pytest.fixture
+def stranger(asking_guarded: TestClient) -> TestClient:
+    """Asks a house with accounts without having logged in."""
+    asking_guarded.cookies.clear()
+    return asking_guarded
+
+
+def log_in(client: TestClient, name: str) -> None:
+    """Get the cookie of a person."""
+    answer = client.post("/login", data={"name": name, "password": PASSWORD})
+    assert answer.status_code == 303
+
+
+def drawn(house: House, images: int = 3) -> Project:
+    """A new project of drawn boards."""
+    pictures = sampling.draw(house.files, "pcb", images, seed=1)
+    with house.write() as session:
+        name = f"boards {len(projects.summaries(session))}"
+        return sampling.create(session, name, "pcb", pictures)

@@ -1,0 +1,136 @@
+"""Who gets in, and what a forged or careless request is told."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app import login, server
+from app.house import House
+from backend.domain import Role
+from backend.errors import Refused
+from backend.services import people
+from tests.app.conftest import PASSWORD, WRITE, drawn, log_in
+
+NEW = {"name": "new", "task": "detect"}
+CLOSED = (
+    "/api/projects",
+    "/api/jobs",
+    "/config",
+    "/gradio_api/info",
+    "/gradio_api/queue/data?session_hash=x",
+    "/theme.css",
+    f"/files/{'0' * 64}/thumb",
+)
+
+
+@pytest.mark.parametrize("path", CLOSED)
+def test_without_a_cookie_nothing_is_told(stranger: TestClient, path: str) -> None:
+    assert stranger.get(path).status_code == 401
+
+
+def test_a_page_leads_to_the_login_and_back(stranger: TestClient) -> None:
+    answer = stranger.get("/?tab=jobs", headers={"Accept": "text/html"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=%2F%3Ftab%3Djobs")
+    form = {"name": "ada", "password": PASSWORD, "next": "/?tab=jobs"}
+    assert stranger.post("/login", data=form).headers["location"] == "/?tab=jobs"
+    assert stranger.get("/api/me").json()["name"] == "ada"
+
+
+def test_a_login_never_leads_to_another_site(stranger: TestClient) -> None:
+    for next_ in ("https://evil.example", "//evil.example", "/\\evil.example"):
+        form = {"name": "ada", "password": PASSWORD, "next": next_}
+        assert stranger.post("/login", data=form).headers["location"] == "/"
+
+
+def test_a_forged_cookie_is_nobodys(stranger: TestClient) -> None:
+    for cookie in ("ada", "ImFkYSI.aaaa.bbbb", "", "ImFkYSI." + "a" * 4000):
+        stranger.cookies.set(login.COOKIE, cookie)
+        assert stranger.get("/api/me").status_code == 401
+
+
+def test_a_cookie_survives_a_restart(guarded: House, stranger: TestClient) -> None:
+    log_in(stranger, "lars")
+    cookie = stranger.cookies[login.COOKIE]
+    assert login.Door(guarded.database, True).who(cookie) == stranger_named(guarded, "lars")
+
+
+def stranger_named(house: House, name: str) -> object:
+    with house.read() as session:
+        return people.find(session, name)
+
+
+def test_a_role_that_is_taken_away_is_gone_at_once(guarded: House, stranger: TestClient) -> None:
+    with guarded.write() as session:
+        people.add(session, "eva", Role.ADMIN, PASSWORD)
+    log_in(stranger, "eva")
+    with guarded.write() as session:
+        people.set_role(session, "eva", Role.VIEWER)
+    guarded.door.forget("eva")
+    assert stranger.post("/api/projects", json=NEW, headers=WRITE).status_code == 403
+
+
+@pytest.mark.parametrize(("name", "status"), [("vera", 403), ("lars", 403), ("ada", 201)])
+def test_only_an_admin_makes_projects(stranger: TestClient, name: str, status: int) -> None:
+    log_in(stranger, name)
+    assert stranger.post("/api/projects", json=NEW, headers=WRITE).status_code == status
+
+
+@pytest.mark.parametrize(("name", "status"), [("vera", 403), ("lars", 200), ("ada", 200)])
+def test_a_viewer_changes_nothing(
+    guarded: House, stranger: TestClient, name: str, status: int
+) -> None:
+    project = drawn(guarded)
+    log_in(stranger, name)
+    url = f"/api/projects/{project.id}/images"
+    ids = [item["id"] for item in stranger.get(url).json()["items"]]
+    body = {"action": "split", "value": "test", "images": ids}
+    assert stranger.post(f"{url}/change", json=body, headers=WRITE).status_code == status
+
+
+def test_a_viewer_uploads_nothing(stranger: TestClient) -> None:
+    log_in(stranger, "vera")
+    answer = stranger.post("/gradio_api/upload", files={"files": b"x"})
+    assert answer.status_code == 403
+
+
+def test_guessing_a_password_is_slowed_down(stranger: TestClient) -> None:
+    wrong = {"name": "gus", "password": "guess"}
+    said = [stranger.post("/login", data=wrong).status_code for _ in range(login.TRIES + 1)]
+    assert said == [403] * login.TRIES + [429]
+    log_in(stranger, "ada")
+
+
+def test_a_write_needs_our_header(client: TestClient) -> None:
+    answer = client.post("/api/projects", json=NEW)
+    assert (answer.status_code, "X-Loupe" in answer.json()["error"]) == (403, True)
+
+
+def test_a_write_from_another_site_is_refused(client: TestClient) -> None:
+    for path in ("/api/projects", "/gradio_api/run/predict", "/login"):
+        headers = {**WRITE, "Origin": "https://evil.example"}
+        assert client.post(path, json=NEW, headers=headers).status_code == 403
+
+
+def test_another_name_for_this_machine_is_refused(client: TestClient) -> None:
+    assert client.get("/api/projects", headers={"Host": "evil.example"}).status_code == 403
+
+
+def test_every_answer_carries_the_security_headers(client: TestClient) -> None:
+    for path in ("/", "/api/projects", "/nothing-here", "/login"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
+def test_the_network_is_not_served_without_accounts(house: House) -> None:
+    with pytest.raises(Refused, match="--auth"):
+        server.check_address(house, "0.0.0.0")
+
+
+def test_accounts_without_anybody_in_them_are_refused(guarded: House, house: House) -> None:
+    server.check_address(guarded, "0.0.0.0")
+    empty = server.open_house(house.settings, accounts=True)
+    with pytest.raises(Refused, match="loupe user add"):
+        server.check_address(empty, "127.0.0.1")
+    empty.database.close()
