@@ -83,12 +83,14 @@ class ModelState(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a person said of a detection, or of a defect that no detection shows."""
+    """What a person said of a detection, of a defect that none shows, or (pass, fail) of a board."""
 
     ACCEPT = "accept"
     FALSE_CALL = "false_call"
     MISSED = "missed"
     CORRECT = "correct"
+    PASS = "pass"
+    FAIL = "fail"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -10,13 +11,26 @@ from starlette.concurrency import run_in_threadpool
 
 from app import house, login
 from app.routes import shapes
-from backend.domain import Box, Detection, DetectionRef, Origin, Person, Project, Revision, State
+from backend.domain import (
+    Box,
+    Detection,
+    DetectionRef,
+    Origin,
+    Person,
+    Project,
+    Revision,
+    State,
+    Verdict,
+)
 from backend.errors import Invalid
 from backend.services import deciding, labelling, listing, proposing, worklist
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES])
 
 MOST_BYTES = 4_000_000
+
+
+Index = Annotated[int, Field(ge=0, lt=10**6)]
 
 
 class Ref(BaseModel):
@@ -53,8 +67,11 @@ class Save(BaseModel):
     label: str | None = Field(None, max_length=200)
     comment: str | None = Field(None, max_length=5000)
     action: str = Field("edit", max_length=200)
-    rejected: list[Annotated[str, Field(pattern=r"^\d{1,18}:\d{1,9}$")]] | None = None
-    run: int | None = None
+    run: int | None = Field(None, ge=0)
+    rejected: list[Index] | None = None
+    accepted: list[Index] | None = None
+    review: bool = False
+    verdict: Literal["", "pass", "fail"] = ""
     seconds: float = Field(0.0, ge=0, allow_inf_nan=False)
 
 
@@ -101,17 +118,15 @@ def around(
         window = worklist.around(session, found.id, chosen, image, before, after)
         ids = [item.image.id for item in window.items]
         proposed = proposing.newest(session, found.id, ids)
-        refused = deciding.rejected(session, ids, {one.run_id for one in proposed.values()})
+        runs = {one.run_id for one in proposed.values()}
+        standing = deciding.standing(session, ids, runs) if runs else {}
     return {
         "total": window.total,
         "position": window.position,
         "image": window.image_id,
         "items": [
-            {
-                **shapes.item(item),
-                **_proposals(proposed.get(item.image.id)),
-                "rejected": [f"{run}:{idx}" for run, idx in refused.get(item.image.id, ())],
-            }
+            shapes.item(item)
+            | _proposals(proposed.get(item.image.id), standing.get(item.image.id, {}))
             for item in window.items
         ],
         **about(found, person),
@@ -130,7 +145,7 @@ def unlabelled(project: str, image: int, request: Request, at: house.At) -> dict
 @router.put("/images/{image}/boxes")
 async def save(image: int, body: Body, at: house.At, person: login.Labeler) -> dict[str, int]:
     """Save all boxes of an image over the version that the person has seen."""
-    wanted = _sheet(image, _read(body))
+    wanted = _sheet(_read(body))
     saved = await run_in_threadpool(_save, at, image, wanted, person)
     return {"version": saved.version}
 
@@ -173,11 +188,17 @@ def proposal(run: int, value: Detection) -> dict[str, Any]:
     return {"idx": value.idx, "run": run, **corners, "label": value.label, "score": value.score}
 
 
-def _proposals(value: proposing.Proposed | None) -> dict[str, Any]:
+def _proposals(
+    value: proposing.Proposed | None, standing: Mapping[deciding.Subject, deciding.Standing]
+) -> dict[str, Any]:
     if value is None:
-        return {"proposals": [], "proposer": ""}
-    detections = [proposal(value.run_id, one) for one in value.detections]
-    return {"proposals": detections, "proposer": value.proposer}
+        return {"proposals": [], "proposer": "", "run": None, "rejected": []}
+    return {
+        "proposals": [proposal(value.run_id, one) for one in value.detections],
+        "proposer": value.proposer,
+        "run": value.run_id,
+        "rejected": deciding.numbers(standing, value.run_id, Verdict.FALSE_CALL),
+    }
 
 
 def _save(at: house.House, image: int, wanted: deciding.Sheet, person: Person) -> Revision:
@@ -194,8 +215,7 @@ def _read(body: bytes) -> Save:
         raise Invalid(f"This save cannot be used: {place}: {first['msg']}.") from error
 
 
-def _sheet(image: int, body: Save) -> deciding.Sheet:
-    rejected = body.rejected
+def _sheet(body: Save) -> deciding.Sheet:
     return deciding.Sheet(
         version=body.version,
         boxes=tuple(_box(one) for one in body.boxes),
@@ -203,15 +223,13 @@ def _sheet(image: int, body: Save) -> deciding.Sheet:
         label=body.label,
         comment=body.comment,
         action=body.action,
-        rejected=None if rejected is None else tuple(_ref(image, name) for name in rejected),
         run_id=body.run,
+        rejected=None if body.rejected is None else tuple(body.rejected),
+        accepted=None if body.accepted is None else tuple(body.accepted),
+        review=body.review,
+        verdict=Verdict(body.verdict) if body.verdict else None,
         seconds=body.seconds,
     )
-
-
-def _ref(image: int, name: str) -> DetectionRef:
-    run, idx = name.split(":")
-    return DetectionRef(int(run), image, int(idx))
 
 
 def _box(one: BoxIn) -> Box:

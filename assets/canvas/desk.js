@@ -14,8 +14,9 @@ const CALM = 900;
 
 /** @param {Item} item @returns {Sheet} */
 export function sheetOf(item) {
-  const { boxes, state, label, comment, rejected } = item;
-  return { boxes, state, label, comment, rejected: rejected ?? [] };
+  const { boxes, state, label, comment, run } = item;
+  const { rejected = [], accepted = [], verdict = "" } = item;
+  return { boxes, state, label, comment, run, rejected, accepted, verdict };
 }
 
 /** @param {{run: number, idx: number}} p */
@@ -65,7 +66,8 @@ export class Desk extends EventTarget {
       if (newer && !pending) this.history.forget(item.id);
       if (known) Object.assign(known, item);
       else this.items.set(item.id, item);
-      if (!known || newer || !this.sheets.has(item.id)) this.sheets.set(item.id, pending?.sheet ?? sheetOf(item));
+      const rerun = known && !pending && this.sheets.get(item.id)?.run !== item.run;
+      if (!known || newer || rerun || !this.sheets.has(item.id)) this.sheets.set(item.id, pending?.sheet ?? sheetOf(item));
       if (newer && this.item?.id === item.id) this.changed();
     }
   }
@@ -85,7 +87,7 @@ export class Desk extends EventTarget {
 
   /** @returns {Sheet} */
   get sheet() {
-    return (this.item && this.sheets.get(this.item.id)) ?? { boxes: [], state: "new", label: "", comment: "", rejected: [] };
+    return (this.item && this.sheets.get(this.item.id)) ?? { boxes: [], state: "new", label: "", comment: "", run: null, rejected: [], accepted: [], verdict: "" };
   }
 
   get chosen() {
@@ -189,10 +191,10 @@ export class Desk extends EventTarget {
 
   /** Deletes the chosen boxes and refuses the chosen proposals. */
   discard() {
-    const refused = this.chosenProposals.map(nameOf);
+    const refused = this.chosenProposals.map((p) => p.idx);
     if (!this.chosen.length && !refused.length) return false;
     const boxes = this.sheet.boxes.filter((box) => !this.selected.has(box.id));
-    this.commit("delete", { boxes, rejected: [...this.sheet.rejected, ...refused] });
+    this.commit("delete", { boxes, ...this.refusing([...this.refused, ...refused]) });
     return true;
   }
 
@@ -233,27 +235,38 @@ export class Desk extends EventTarget {
     return true;
   }
 
+  /** Refused detections of the run whose proposals lie here; an older sheet speaks of an older run. */
+  get refused() {
+    return this.sheet.run === this.item?.run ? this.sheet.rejected : [];
+  }
+
+  /** @param {number[]} rejected */
+  refusing(rejected) {
+    return { run: this.item?.run ?? null, rejected };
+  }
+
   /** Proposals that are neither taken, refused nor already drawn by a person. */
   get proposals() {
     if (!this.item) return [];
-    const { boxes, rejected } = this.sheet;
+    const { boxes } = this.sheet;
+    const rejected = this.refused;
     const taken = new Set(boxes.filter((b) => b.detection).map((b) => nameOf(/** @type {any} */ (b.detection))));
     return this.item.proposals.filter((p) =>
-      !taken.has(nameOf(p)) && !rejected.includes(nameOf(p)) && !boxes.some((b) => geometry.overlap(b, p) > 0.5));
+      !taken.has(nameOf(p)) && !rejected.includes(p.idx) && !boxes.some((b) => geometry.overlap(b, p) > 0.5));
   }
 
   /** @param {Proposal[]} proposals */
   accept(proposals) {
     if (!proposals.length || !this.item) return;
     const boxes = proposals.map((p) => this.taken(p));
-    const names = proposals.map(nameOf);
-    const rejected = this.sheet.rejected.filter((name) => !names.includes(name));
-    this.commit(proposals.length > 1 ? `accept ${proposals.length}` : "accept", { boxes: [...this.sheet.boxes, ...boxes], rejected });
+    const meant = proposals.map((p) => p.idx);
+    const rejected = this.refused.filter((idx) => !meant.includes(idx));
+    this.commit(proposals.length > 1 ? `accept ${proposals.length}` : "accept", { boxes: [...this.sheet.boxes, ...boxes], ...this.refusing(rejected) });
   }
 
   /** @param {Proposal[]} proposals */
   reject(proposals) {
     if (!proposals.length) return;
-    this.commit("reject", { rejected: [...this.sheet.rejected, ...proposals.map(nameOf)] });
+    this.commit("reject", this.refusing([...this.refused, ...proposals.map((p) => p.idx)]));
   }
 }

@@ -11,7 +11,8 @@ import { same } from "./boxes.js";
 /**
  * @typedef {import("./types.js").Sheet} Sheet
  * @typedef {{image: number, name: string, version: number, sheet: Sheet, action: string,
- *   extra: Record<string, any>, sent: Sheet | null, turn: number}} Entry
+ *   extra: Record<string, any>, sent: Sheet | null, lost: Sheet[], turn: number}} Entry
+ * `lost` are those that were sent without an answer: the server may have them.
  */
 
 const PREFIX = "loupe:unsaved:";
@@ -46,7 +47,7 @@ export class Saver extends EventTarget {
   /** @param {import("./types.js").Item} item @param {Sheet} sheet @param {string} action @param {{delay?: number, extra?: Record<string, any>}} [options] */
   push(item, sheet, action, { delay = 0, extra = {} } = {}) {
     const old = this.entries.get(item.id);
-    const entry = old ?? { image: item.id, name: item.name, version: item.version, sheet, action, extra, sent: null, turn: 0 };
+    const entry = old ?? { image: item.id, name: item.name, version: item.version, sheet, action, extra, sent: null, lost: [], turn: 0 };
     Object.assign(entry, { sheet, action, extra: { ...(old?.extra ?? {}), ...extra }, turn: entry.turn + 1 });
     this.entries.set(item.id, entry);
     this.keep(entry);
@@ -88,6 +89,7 @@ export class Saver extends EventTarget {
     this.failures = 0;
     entry.version = version;
     entry.sent = null;
+    entry.lost = [];
     if (entry.turn === turn) {
       this.entries.delete(entry.image);
       this.drop(entry);
@@ -100,7 +102,7 @@ export class Saver extends EventTarget {
   /** @param {Entry} entry @param {any} error */
   failed(entry, error) {
     if (error.status === 409) return this.clash(entry, error);
-    if (!error.status || error.status >= 500 || error.status === 429) return this.later(error);
+    if (!error.status || error.status >= 500 || error.status === 429) return this.later(entry, error);
     this.stuck.add(entry.image);
     this.problem = error.message;
     this.tell();
@@ -109,23 +111,30 @@ export class Saver extends EventTarget {
   /** A save whose answer was lost is ours, not a conflict. @param {Entry} entry @param {any} error */
   clash(entry, error) {
     const { theirs } = error.body;
-    if (theirs && entry.sent && same([...entry.sent.boxes], theirs.boxes) && entry.sent.state === theirs.state) {
-      const settled = same([...entry.sheet.boxes], theirs.boxes) && entry.sheet.state === theirs.state;
-      return this.landed(entry, theirs.version, entry.sent, settled ? entry.turn : -1);
-    }
+    const is = (/** @type {Sheet} */ sheet) => same([...sheet.boxes], theirs.boxes) && sheet.state === theirs.state;
+    const ours = theirs && [...entry.lost, entry.sheet].find(is);
+    if (ours) return this.landed(entry, theirs.version, ours, JSON.stringify(ours) === JSON.stringify(entry.sheet) ? entry.turn : -1);
     this.stuck.add(entry.image);
     this.tell();
     this.dispatchEvent(new CustomEvent("conflict", { detail: { entry, theirs, message: error.message } }));
     return undefined;
   }
 
-  /** @param {any} error */
-  later(error) {
+  /** @param {Entry} entry @param {any} error */
+  later(entry, error) {
+    this.unanswered(entry);
+    this.keep(entry);
     this.failures += 1;
     this.problem = error.message;
     this.tell();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.pump(), WAITS[Math.min(this.failures, WAITS.length) - 1]);
+  }
+
+  /** @param {Entry} entry */
+  unanswered(entry) {
+    if (entry.sent) entry.lost = [...(entry.lost ?? []), entry.sent].slice(-4);
+    entry.sent = null;
   }
 
   retry() {
@@ -136,7 +145,7 @@ export class Saver extends EventTarget {
   /** What a person chose in a conflict: keep mine over theirs. @param {Entry} entry @param {number} version @param {Sheet} sheet */
   overwrite(entry, version, sheet) {
     this.stuck.delete(entry.image);
-    Object.assign(entry, { version, sheet, turn: entry.turn + 1, sent: null, action: "merge" });
+    Object.assign(entry, { version, sheet, turn: entry.turn + 1, sent: null, lost: [], action: "merge" });
     this.entries.set(entry.image, entry);
     this.keep(entry);
     this.pump();
@@ -201,6 +210,7 @@ export class Saver extends EventTarget {
     localStorage.removeItem(key);
     if (!entry || this.entries.has(entry.image)) return;
     entry.turn = 1;
+    this.unanswered(entry);
     this.entries.set(entry.image, entry);
     this.keep(entry);
   }

@@ -11,9 +11,11 @@
  * @typedef {{id: number, name: string, sha256: string, width: number, height: number,
  *   state: string, split: string | null, group: string, version: number, label: string,
  *   comment: string, golden: {id: number, sha256: string} | null, boxes: Box[],
- *   proposals: Proposal[], rejected: string[], proposer: string}} Item
+ *   proposals: Proposal[], run: number | null, proposer: string, rejected?: number[],
+ *   accepted?: number[], verdict?: string}} Item
  * @typedef {{boxes: readonly Box[], state: string, label: string, comment: string,
- *   rejected: readonly string[]}} Sheet
+ *   run: number | null, rejected: readonly number[], accepted: readonly number[],
+ *   verdict: string}} Sheet `rejected` and `accepted` are numbers of detections of `run`
  * @typedef {{x: number, y: number}} Point
  * @typedef {{x1: number, y1: number, x2: number, y2: number}} Rectangle
  */

@@ -8,13 +8,13 @@ Taking any of these back appends an event that names the one it undoes.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.domain import Box, Detection, DetectionRef, Revision, State, Verdict
+from backend.domain import Box, Detection, DetectionRef, Origin, Revision, State, Verdict
 from backend.errors import Invalid
 from backend.services import labelling
 from backend.storage import warehouse
@@ -23,13 +23,17 @@ from backend.storage.tables import DecisionRow
 # Corners are saved as they were drawn; less than this is rounding, not a correction.
 NEAR = 0.05
 MOST_SECONDS = 3600.0
+BOARD = "board"
+BOARD_VERDICTS = (Verdict.PASS, Verdict.FAIL)
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """All that a person says of an image in one save; None leaves a thing as it is.
 
-    `rejected` are all refused detections of the image; `run_id` is the run under review.
+    `rejected` and `accepted` are all detections of `run_id` that are refused, and those taken
+    without a box of their own because a label stands there already. Only a review knows missed
+    defects and the board's `verdict`.
     """
 
     version: int
@@ -38,14 +42,17 @@ class Sheet:
     label: str | None = None
     comment: str | None = None
     action: str = "edit"
-    rejected: tuple[DetectionRef, ...] | None = None
     run_id: int | None = None
+    rejected: tuple[int, ...] | None = None
+    accepted: tuple[int, ...] | None = None
+    review: bool = False
+    verdict: Verdict | None = None
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a decision is about: a detection, or (idx None) a box that no detection shows."""
+    """What a decision is about: a detection, or (idx None) a box that none shows, or the board."""
 
     run_id: int
     idx: int | None
@@ -59,12 +66,10 @@ class Standing:
     id: int
     verdict: Verdict
     author: str
+    by_box: bool
 
 
-@dataclass(slots=True)
-class _Wanted:
-    verdicts: dict[Subject, Verdict] = field(default_factory=dict)
-    boxes: dict[Subject, Box] = field(default_factory=dict)
+Wanted = dict[Subject, tuple[Verdict, Box | None]]
 
 
 def save(session: Session, image_id: int, sheet: Sheet, author: str) -> Revision:
@@ -87,6 +92,37 @@ def save(session: Session, image_id: int, sheet: Sheet, author: str) -> Revision
     return saved
 
 
+def judge(
+    session: Session, run_id: int, image_id: int, verdicts: Mapping[int, Verdict], author: str
+) -> Revision:
+    """Accept or refuse detections of an image by number, over whatever stands there now."""
+    boxes = labelling.boxes_of(session, [image_id])[image_id]
+    now = standing(session, [image_id], [run_id])[image_id]
+    found = _by_idx(session, run_id, image_id)
+    refused = {s.idx for s, d in now.items() if d.verdict is Verdict.FALSE_CALL}
+    accepted = {s.idx for s, d in now.items() if d.verdict is Verdict.ACCEPT and not d.by_box}
+    taken = {ref.idx for box in boxes if (ref := box.detection) and _is_of(ref, run_id, image_id)}
+    for idx, verdict in verdicts.items():
+        ref = DetectionRef(run_id, image_id, idx)
+        one = _detection({run_id: found}, ref)
+        refused.discard(idx)
+        if verdict is Verdict.FALSE_CALL:
+            refused.add(idx)
+            accepted.discard(idx)
+            boxes = tuple(box for box in boxes if box.detection != ref)
+        elif verdict is Verdict.ACCEPT and idx not in taken:
+            boxes = (*boxes, Box(one.x1, one.y1, one.x2, one.y2, one.label, Origin.MODEL, "", ref))
+    sheet = Sheet(
+        labelling.version_of(session, image_id),
+        boxes,
+        action=f"judge {len(verdicts)}",
+        run_id=run_id,
+        rejected=tuple(idx for idx in refused if idx is not None),
+        accepted=tuple(idx for idx in accepted if idx is not None),
+    )
+    return save(session, image_id, sheet, author)
+
+
 def standing(
     session: Session, image_ids: Collection[int], run_ids: Collection[int]
 ) -> dict[int, dict[Subject, Standing]]:
@@ -98,62 +134,65 @@ def standing(
     )
     found: dict[int, dict[Subject, Standing]] = {image_id: {} for image_id in image_ids}
     for row in session.scalars(query):
-        if row.verdict not in tuple(Verdict):
-            continue
-        box_id = "" if row.idx is not None else str(row.box.get("id", ""))
-        subject = Subject(row.run_id, row.idx, box_id)
+        subject = subject_of(row)
         if row.undoes is not None:
             found[row.image_id].pop(subject, None)
         else:
-            found[row.image_id][subject] = Standing(row.id, Verdict(row.verdict), row.author)
+            by_box = "at" in row.box
+            found[row.image_id][subject] = Standing(
+                row.id, Verdict(row.verdict), row.author, by_box
+            )
     return found
 
 
-def rejected(
-    session: Session, image_ids: Collection[int], run_ids: Collection[int]
-) -> dict[int, list[tuple[int, int]]]:
-    """The detections (run, idx) of each image that stand refused."""
-    return {
-        image_id: [
-            (subject.run_id, subject.idx)
-            for subject, decision in subjects.items()
-            if decision.verdict is Verdict.FALSE_CALL and subject.idx is not None
-        ]
-        for image_id, subjects in standing(session, image_ids, run_ids).items()
-    }
+def subject_of(row: DecisionRow) -> Subject:
+    """What a decision is about."""
+    return Subject(row.run_id, row.idx, "" if row.idx is not None else str(row.box.get("id", "")))
+
+
+def numbers(
+    standing_: Mapping[Subject, Standing], run_id: int, verdict: Verdict, *, by_box: bool = False
+) -> list[int]:
+    """The detections of a run that stand so, by number."""
+    return [
+        subject.idx
+        for subject, one in standing_.items()
+        if subject.run_id == run_id
+        and subject.idx is not None
+        and one.verdict is verdict
+        and one.by_box == by_box
+    ]
+
+
+def _is_of(ref: DetectionRef, run_id: int, image_id: int) -> bool:
+    return (ref.run_id, ref.image_id) == (run_id, image_id)
 
 
 def _runs(image_id: int, boxes: Iterable[Box], sheet: Sheet) -> set[int]:
     runs = {ref.run_id for box in boxes if (ref := box.detection) and ref.image_id == image_id}
-    runs |= {ref.run_id for ref in sheet.rejected or ()}
-    return runs | ({sheet.run_id} if sheet.run_id else set())
+    return runs | ({sheet.run_id} if sheet.run_id is not None else set())
 
 
 def _decide(
-    session: Session,
-    image_id: int,
-    sheet: Sheet,
-    saved: Revision,
-    runs: set[int],
-    known: set[str],
+    session: Session, image_id: int, sheet: Sheet, saved: Revision, runs: set[int], known: set[str]
 ) -> None:
     now = standing(session, [image_id], runs)[image_id]
-    wanted = _wanted(session, image_id, sheet, saved.boxes, runs, known, now)
-    for subject in {**now, **wanted.verdicts}:
-        old, new = now.get(subject), wanted.verdicts.get(subject)
-        if old and old.verdict == new:
+    found = {run: _by_idx(session, run, image_id) for run in runs}
+    wanted = _kept(sheet, saved.boxes, now) | _told(image_id, sheet, found)
+    wanted |= _shown(image_id, sheet, saved.boxes, found, known)
+    for subject in {**now, **wanted}:
+        old, (new, box) = now.get(subject), wanted.get(subject, (None, None))
+        if (old.verdict if old else None) == new:
             continue
-        box = _box_json(wanted.boxes.get(subject), subject)
-        verdict = new or (old.verdict if old else Verdict.ACCEPT)
         session.add(
             DecisionRow(
                 run_id=subject.run_id,
                 image_id=image_id,
                 idx=subject.idx,
-                verdict=verdict,
+                verdict=new or (old.verdict if old else ""),
                 author=saved.author,
                 seconds=min(MOST_SECONDS, max(0.0, sheet.seconds)),
-                box=box,
+                box=_box_json(box, subject),
                 undoes=old.id if old and new is None else None,
                 revision=saved.version,
             )
@@ -161,49 +200,59 @@ def _decide(
     session.flush()
 
 
-def _wanted(
-    session: Session,
+def _kept(sheet: Sheet, boxes: Sequence[Box], now: Mapping[Subject, Standing]) -> Wanted:
+    """Decisions that this save does not speak of."""
+    there = {box.id for box in boxes}
+    kept: Wanted = {}
+    for subject, one in now.items():
+        other = subject.run_id != sheet.run_id
+        if one.verdict is Verdict.MISSED:
+            stays = subject.box_id in there
+        elif one.verdict in BOARD_VERDICTS:
+            stays = other or not sheet.review
+        elif one.verdict is Verdict.FALSE_CALL:
+            stays = other or sheet.rejected is None
+        else:
+            stays = not one.by_box and (other or sheet.accepted is None)
+        if stays:
+            kept[subject] = (one.verdict, None)
+    return kept
+
+
+def _told(image_id: int, sheet: Sheet, found: Mapping[int, Mapping[int, Detection]]) -> Wanted:
+    """Decisions that the save names."""
+    told: Wanted = {}
+    if sheet.run_id is None:
+        return told
+    for indices, verdict in (
+        (sheet.accepted, Verdict.ACCEPT),
+        (sheet.rejected, Verdict.FALSE_CALL),
+    ):
+        for idx in indices or ():
+            _detection(found, DetectionRef(sheet.run_id, image_id, idx))
+            told[Subject(sheet.run_id, idx)] = (verdict, None)
+    if sheet.review and sheet.verdict in BOARD_VERDICTS:
+        told[Subject(sheet.run_id, None, BOARD)] = (Verdict(sheet.verdict), None)
+    return told
+
+
+def _shown(
     image_id: int,
     sheet: Sheet,
     boxes: Sequence[Box],
-    runs: set[int],
-    known: set[str],
-    now: Mapping[Subject, Standing],
-) -> _Wanted:
-    wanted = _Wanted()
-    found = {run: _by_idx(session, run, image_id) for run in runs}
-    if sheet.rejected is None:
-        kept = {s: d.verdict for s, d in now.items() if d.verdict is Verdict.FALSE_CALL}
-        wanted.verdicts |= kept
-    for ref in sheet.rejected or ():
-        _detection(found, ref)
-        wanted.verdicts[Subject(ref.run_id, ref.idx)] = Verdict.FALSE_CALL
-    for box in boxes:
-        subject, verdict = _said(box, image_id, sheet, found, known, now)
-        if subject and verdict:
-            wanted.verdicts[subject] = verdict
-            wanted.boxes[subject] = box
-    return wanted
-
-
-def _said(
-    box: Box,
-    image_id: int,
-    sheet: Sheet,
     found: Mapping[int, Mapping[int, Detection]],
     known: set[str],
-    now: Mapping[Subject, Standing],
-) -> tuple[Subject | None, Verdict | None]:
-    """What a box that stands says of a detection."""
-    ref = box.detection
-    if ref and ref.image_id == image_id:
-        detection = _detection(found, ref)
-        return Subject(ref.run_id, ref.idx), _agrees(box, detection)
-    if sheet.run_id is None:
-        return None, None
-    missed = Subject(sheet.run_id, None, box.id)
-    new = box.id not in known and not ref
-    return (missed, Verdict.MISSED) if new or missed in now else (None, None)
+) -> Wanted:
+    """Decisions that the boxes themselves are."""
+    shown: Wanted = {}
+    for box in boxes:
+        ref = box.detection
+        if ref and ref.image_id == image_id:
+            verdict = _agrees(box, _detection(found, ref))
+            shown[Subject(ref.run_id, ref.idx)] = (verdict, box)
+        elif sheet.review and sheet.run_id is not None and not ref and box.id not in known:
+            shown[Subject(sheet.run_id, None, box.id)] = (Verdict.MISSED, box)
+    return shown
 
 
 def _agrees(box: Box, detection: Detection) -> Verdict:
@@ -232,5 +281,4 @@ def _by_idx(session: Session, run_id: int, image_id: int) -> dict[int, Detection
 def _box_json(box: Box | None, subject: Subject) -> dict[str, Any]:
     if box is None:
         return {"id": subject.box_id} if subject.idx is None else {}
-    at = [box.x1, box.y1, box.x2, box.y2]
-    return {"id": box.id, "label": box.label, "at": at}
+    return {"id": box.id, "label": box.label, "at": [box.x1, box.y1, box.x2, box.y2]}

@@ -78,6 +78,11 @@ def boxes_of(session: Session, image_ids: Iterable[int]) -> dict[int, tuple[Box,
     return {image_id: tuple(boxes) for image_id, boxes in found.items()}
 
 
+def version_of(session: Session, image_id: int) -> int:
+    """The version that stands now, held until the transaction ends."""
+    return _locked(session, image_id).version
+
+
 def history(session: Session, image_id: int) -> list[Revision]:
     """Every revision of an image, newest first."""
     query = select(RevisionRow).filter_by(image_id=image_id).order_by(RevisionRow.version.desc())

@@ -1,0 +1,155 @@
+"""No edit is lost: without a line, over a reload, with a killed server, against another person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from backend.domain import Box
+from backend.services import labelling
+from backend.settings import Settings
+from backend.storage import engine, files
+from tests.journeys import boards, conftest
+from tests.journeys.conftest import Site
+from tests.journeys.hands import Hands, near
+
+
+@pytest.fixture(scope="module")
+def put(site: Site) -> boards.Boards:
+    return boards.put(site, "saving", 12)
+
+
+@pytest.fixture
+def person(browser: Browser, site: Site) -> Iterator[BrowserContext]:
+    """A browser whose line is cut on purpose, so it may complain."""
+    made = browser.new_context(base_url=site.url, viewport={"width": 1440, "height": 900})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def hands(person: BrowserContext, site: Site, put: boards.Boards) -> Hands:
+    return Hands(person.new_page(), site)
+
+
+def other_saves(site: Site, image: int, box: Box) -> None:
+    with site.database.write.begin() as session:
+        seen = labelling.boxes_of(session, [image])[image]
+        version = labelling.history(session, image)[0].version
+        labelling.save(session, image, version, [*seen, box], "ana")
+
+
+def test_an_edit_without_a_line_is_kept_and_sent_later(hands: Hands, put: boards.Boards) -> None:
+    hands.open("saving", put.ids[0])
+    hands.page.context.set_offline(True)
+    hands.press("d")
+    hands.drag((50, 50), (90, 90))
+    hands.says("offline")
+    hands.page.context.set_offline(False)
+    assert near(hands.stored().boxes[0], (50, 50, 90, 90))
+
+
+def test_an_edit_without_a_line_survives_a_reload(
+    hands: Hands, put: boards.Boards, person: BrowserContext
+) -> None:
+    hands.open("saving", put.ids[1])
+    # Only saves fail, so that the page itself can be loaded again.
+    person.route("**/api/images/*/boxes", lambda route: route.abort())
+    hands.press("d")
+    hands.drag((50, 50), (90, 90))
+    hands.drag((150, 150), (190, 190))
+    hands.says("offline")
+    hands.page.reload()
+    hands.ready()
+    assert len(hands.ask("desk.sheet.boxes")) == 2
+    person.unroute("**/api/images/*/boxes")
+    assert len(hands.stored().boxes) == 2
+
+
+def test_what_a_closed_tab_left_is_sent_by_the_next(
+    hands: Hands, put: boards.Boards, person: BrowserContext, site: Site
+) -> None:
+    hands.open("saving", put.ids[2])
+    person.route("**/api/images/*/boxes", lambda route: route.abort())
+    hands.press("d")
+    hands.drag((50, 50), (90, 90))
+    hands.says("offline")
+    hands.page.close()
+    person.unroute("**/api/images/*/boxes")
+    later = Hands(person.new_page(), site)
+    later.open("saving", put.ids[5])
+    assert len(later.stored(put.ids[2]).boxes) == 1
+
+
+def test_leaving_at_once_loses_nothing(hands: Hands, put: boards.Boards) -> None:
+    hands.open("saving", put.ids[3])
+    hands.press("d")
+    hands.drag((50, 50), (90, 90))
+    hands.page.goto("about:blank")
+    hands.open("saving", put.ids[4])
+    assert len(hands.stored(put.ids[3]).boxes) == 1
+
+
+def test_a_save_whose_answer_was_lost_is_no_conflict(
+    hands: Hands, put: boards.Boards, person: BrowserContext
+) -> None:
+    hands.open("saving", put.ids[6])
+
+    def deliver_and_drop(route: object) -> None:
+        route.fetch()  # type: ignore[attr-defined]
+        route.abort()  # type: ignore[attr-defined]
+
+    person.route("**/api/images/*/boxes", deliver_and_drop, times=1)
+    hands.press("d")
+    hands.drag((50, 50), (90, 90))
+    hands.says("offline")
+    hands.drag((150, 150), (190, 190))
+    assert len(hands.stored().boxes) == 2
+    assert hands.page.locator("dialog.lp-conflict").count() == 0
+
+
+@pytest.mark.parametrize(("choice", "boxes"), [("mine", 2), ("theirs", 2), ("both", 3)])
+def test_a_conflict_shows_both_sides_and_does_what_is_chosen(
+    hands: Hands, put: boards.Boards, site: Site, choice: str, boxes: int
+) -> None:
+    image = put.ids[7 + ["mine", "theirs", "both"].index(choice)]
+    hands.open("saving", image)
+    hands.press("d")
+    hands.drag((50, 50), (90, 90))
+    hands.saved()
+    other_saves(site, image, Box(300, 300, 340, 340, put.project.classes[1].name))
+    hands.drag((150, 150), (190, 190))
+    dialog = hands.page.locator("dialog.lp-conflict")
+    dialog.wait_for()
+    assert "ana" in dialog.inner_text()
+    dialog.locator(f"[data-choice={choice}]").click()
+    stored = hands.stored(image)
+    assert len(stored.boxes) == boxes
+    assert any(near(box, (150, 150, 190, 190)) for box in stored.boxes) == (choice != "theirs")
+    assert any(near(box, (300, 300, 340, 340)) for box in stored.boxes) == (choice != "mine")
+
+
+def test_a_server_killed_under_the_hands_loses_nothing(browser: Browser, tmp_path: Path) -> None:
+    url, process = conftest.start(tmp_path, "--no-worker")
+    settings = Settings(home=tmp_path)
+    site = Site(tmp_path, url, process, engine.connect(settings), files.connect(settings))
+    put = boards.put(site, "killed", 3)
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    hands = Hands(context.new_page(), site)
+    hands.open("killed", put.ids[0])
+    hands.press("d")
+    hands.drag((50, 50), (90, 90))
+    hands.saved()
+    process.kill()
+    process.wait()
+    hands.drag((150, 150), (190, 190))
+    hands.says("offline")
+    port = url.rsplit(":", 1)[1]
+    site.url, site.process = conftest.start(tmp_path, "--no-worker", "--port", port)
+    assert [round(box.x1) for box in hands.stored().boxes] == [50, 150]
+    context.close()
+    site.database.close()
+    conftest.stop(site.process)
