@@ -33,12 +33,16 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Pictures that travel together, as columns because they are pickled by the thousand."""
+    """Pictures that travel together, as columns because they are pickled by the thousand.
+
+    `carried` holds the bytes of sources that the worker cannot read by itself.
+    """
 
     number: int
     indices: tuple[int, ...]
     sources: tuple[str, ...]
     goldens: tuple[str, ...] = ()
+    carried: Mapping[str, bytes] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.indices)

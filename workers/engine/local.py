@@ -59,7 +59,7 @@ class LocalPool:
             for hand in self._hands:
                 self._feed(hand, schedule)
             yield from schedule.given_up()
-            if not schedule.waiting():
+            if not schedule.waiting() and schedule.exhausted:
                 return
             self._check()
             yield from self._receive(schedule)

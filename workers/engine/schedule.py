@@ -16,6 +16,7 @@ class Schedule:
 
     def __init__(self, work: Iterator[Chunk]) -> None:
         self._work = work
+        self.exhausted = False
         self._again: deque[Chunk] = deque()
         self._held: dict[Hashable, deque[Chunk]] = {}
         self._strikes: dict[int, int] = {}
@@ -25,9 +26,21 @@ class Schedule:
     def take(self, worker: Hashable) -> Chunk | None:
         """The next chunk for this worker, or None where nothing waits."""
         chunk = self._again.popleft() if self._again else next(self._work, None)
-        if chunk is not None:
+        if chunk is None:
+            self.exhausted = True
+        else:
             self._held.setdefault(worker, deque()).append(chunk)
         return chunk
+
+    def sample(self) -> str:
+        """A source that the work holds."""
+        chunk = self._again[0] if self._again else next(self._work, None)
+        if chunk is None:
+            self.exhausted = True
+            return ""
+        if not self._again:
+            self._again.append(chunk)
+        return chunk.sources[0]
 
     def answered(self, worker: Hashable, number: int) -> bool:
         """Note an answer; False where somebody else has the chunk by now."""

@@ -6,8 +6,8 @@ import importlib
 import os
 import socket
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class Setup:
     wanted: int = 0
     batch: int = 1
     megapixels: int = 200
-    extra: dict[str, Any] = field(default_factory=dict)
+    card: bool = False
 
 
 @dataclass(slots=True)
@@ -54,12 +54,11 @@ class Worker:
         self.name = f"{socket.gethostname()}:{os.getpid()}"
         self.model = load(setup)
 
-    def look(self, chunk: Chunk, before: Callable[[int], None] = lambda _: None) -> ChunkResult:
+    def look(self, chunk: Chunk) -> ChunkResult:
         """The boxes of every picture; one that fails says why and stops nothing."""
         clock = Clock()
         looked: list[Looked] = []
         for start in range(0, len(chunk), self.setup.batch):
-            before(start)
             part = slice(start, start + self.setup.batch)
             looked += self._batch(chunk, part, clock)
         return chunks.pack(chunk.number, looked, self.name, clock.decode, clock.infer)
@@ -68,7 +67,7 @@ class Worker:
         began = time.perf_counter()
         goldens = chunk.goldens[part] or ("",) * len(chunk.indices[part])
         opened = [
-            self._open(*one)
+            self._open(*one, chunk.carried)
             for one in zip(chunk.indices[part], chunk.sources[part], goldens, strict=True)
         ]
         good = [one for one in opened if isinstance(one, Opened)]
@@ -83,10 +82,12 @@ class Worker:
             for one in opened
         ]
 
-    def _open(self, index: int, source: str, golden: str) -> Opened | Looked:
+    def _open(
+        self, index: int, source: str, golden: str, carried: Mapping[str, bytes]
+    ) -> Opened | Looked:
         try:
-            decoded = self._decoded(source)
-            clean = self._decoded(golden).pixels if golden else None
+            decoded = self._decoded(source, carried)
+            clean = self._decoded(golden, carried).pixels if golden else None
         except Refused as error:
             return Looked(index, status=Status.REFUSED, error=str(error))
         except LoupeError as error:
@@ -94,8 +95,8 @@ class Worker:
         picture = Picture(decoded.pixels, clean, Path(source).name)
         return Opened(index, picture, decoded.width, decoded.height)
 
-    def _decoded(self, source: str) -> pictures.Decoded:
-        data = pictures.read(source)
+    def _decoded(self, source: str, carried: Mapping[str, bytes]) -> pictures.Decoded:
+        data = carried[source] if source in carried else pictures.read(source)
         return pictures.decode(data, Path(source).name, self.setup.wanted, self.setup.megapixels)
 
     def _predict(self, batch: Sequence[Picture]) -> Sequence[Answer]:

@@ -1,0 +1,96 @@
+"""The Ray pool on a real cluster of several nodes on this machine, while parts of it are killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workers.engine import spots
+from workers import cluster as clusters
+from workers.engine import actors, chunks
+from workers.engine.actors import Looker, RayPool
+from workers.engine.chunks import Looked, Status, Work
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    # Whatever token this machine has is for another cluster.
+    os.environ.update(clusters.QUIET, RAY_AUTH_MODE="disabled")
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "include_dashboard": False},
+    )
+    made.add_node(num_cpus=1)
+    made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
+    del os.environ["RAY_AUTH_MODE"]
+
+
+@pytest.fixture
+def ray(cluster: Any) -> Iterator[Any]:
+    joined = clusters.connect(cluster.address)
+    yield joined
+    joined.shutdown()
+
+
+def _pid(worker: str) -> int:
+    return int(worker.rpartition(":")[2])
+
+
+def test_killed_actors_and_a_killed_node_lose_and_double_nothing(
+    cluster: Any, ray: Any, tmp_path: Path
+) -> None:
+    paths = spots.draw(tmp_path, 300)
+    random.seed(2)
+    found: list[Looked] = []
+    kills = 0
+    with RayPool(ray, spots.setup(0.02)) as pool:
+        assert pool.size == 3
+        work = (Work(i, path) for i, path in enumerate(paths))
+        for count, result in enumerate(pool.run(chunks.cut(work, 5))):
+            found.extend(result)
+            if count == 20:
+                cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+                kills += 1
+            elif count % 8 == 4 and kills < 5 and result.worker:
+                os.kill(_pid(result.worker), signal.SIGKILL)
+                kills += 1
+    assert kills == 5
+    assert sorted(one.index for one in found) == list(range(300))
+    assert {one.status for one in found} == {Status.OK}
+    assert [len(one.boxes) for one in sorted(found, key=lambda o: o.index)] == [
+        i % 3 for i in range(300)
+    ]
+
+
+def test_a_picture_that_kills_its_actor_is_the_only_one_left_out(ray: Any, tmp_path: Path) -> None:
+    paths = spots.draw(tmp_path, 6) + spots.draw(tmp_path, 1, "killer")
+    with RayPool(ray, spots.setup(), most=1) as pool:
+        work = (Work(i, path) for i, path in enumerate(paths))
+        found = [one for result in pool.run(chunks.cut(work, 7)) for one in result]
+    assert [one.index for one in found if one.status == Status.CRASHED] == [6]
+    assert len(found) == 7
+
+
+def test_pictures_travel_to_an_actor_that_does_not_see_our_disk(ray: Any, tmp_path: Path) -> None:
+    paths = spots.draw(tmp_path, 3)
+    chunk = next(chunks.cut((Work(i, path) for i, path in enumerate(paths)), 3))
+    carrying = actors.with_bytes(chunk)
+    for path in paths:
+        Path(path).unlink()
+    # The node killed above may not have been missed yet.
+    options = {"max_restarts": -1, "max_task_retries": -1}
+    looker = ray.remote(Looker).options(**options).remote(spots.setup(), {})
+    assert not ray.get(looker.hello.remote(paths[0]))
+    assert [len(one.boxes) for one in ray.get(looker.look.remote(carrying))] == [0, 1, 2]
