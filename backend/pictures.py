@@ -76,6 +76,8 @@ def check(data: bytes, name: str) -> Checked:
         raise Invalid(f"{name} is empty: the file has no bytes.")
     with _opened(io.BytesIO(data), name) as image:
         found = _header(image, name)
+        if found.format == "PNG":
+            _verify(data, name)
         if found.width * found.height < LARGE:
             return _checked(image, found, data, name)
         with _large:
@@ -132,6 +134,12 @@ def _header(image: Image.Image, name: str) -> Header:
         width, height = height, width
     kind = "JPEG" if image.format == "MPO" else str(image.format)
     return Header(kind, width, height, image.mode, orientation)
+
+
+def _verify(data: bytes, name: str) -> None:
+    """Hold a PNG against its check sums, which decoding alone does not look at."""
+    with _opened(io.BytesIO(data), name) as image:
+        image.verify()
 
 
 def _orientation(image: Image.Image) -> int:

@@ -76,6 +76,8 @@ def run(into: Into, source: Path, settings: Settings, format_name: str = registr
     """Import a folder, an archive, a label file or a picture."""
     with _scratch(settings.cache / "unpacked") as scratch:
         opened = tree.open_source(source, scratch, int(settings.max_upload_gb * 1e9))
+        if opened.problems and not opened.pictures:
+            return Result(0, 0, 0, 0, 0, opened.problems)
         parts = registry.parts(opened, format_name)
         total = sum(len(part.tree.pictures) for part in parts)
         importing = _Import(into, total)
