@@ -10,7 +10,14 @@ from typing import Annotated, Any, Protocol
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 out = Console()
@@ -34,6 +41,17 @@ def document(value: Any) -> None:
 def say(sentence: str) -> None:
     """Print a sentence for a person."""
     out.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
+
+def warn(sentence: str) -> None:
+    """Print a sentence on stderr."""
+    err.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
+
+def clear(really: bool) -> None:
+    """Empty the screen before it is drawn anew."""
+    if really:
+        out.clear()
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -65,6 +83,27 @@ def progress(words: str, total: int | None = None, quiet: bool = False) -> Itera
             bar.update(task, completed=done)
 
         yield told
+
+
+class Shared(Protocol):
+    """Hears how far a job is."""
+
+    def __call__(self, share: float, message: str) -> None:
+        """From 0 to 1, with a sentence."""
+
+
+@contextmanager
+def share(words: str, quiet: bool = False) -> Iterator[Shared]:
+    """A progress bar with a sentence, for a job that runs elsewhere."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[message]}", markup=False),
+    )
+    with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
+        task = bar.add_task(words, total=1.0, message="")
+        yield lambda share, message: bar.update(task, completed=share, message=message)
 
 
 def _cell(value: Any) -> str:

@@ -6,6 +6,7 @@ import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from backend import settings
 from backend.settings import Settings
@@ -34,6 +35,17 @@ def open_rooms() -> Iterator[Rooms]:
         yield Rooms(chosen, database, files.connect(chosen))
     finally:
         database.close()
+
+
+def prepare() -> None:
+    """Make the home folder and the tables, for a process that only starts others."""
+    with open_rooms():
+        pass
+
+
+def place(source: str) -> str:
+    """Where pictures are, as another process understands it."""
+    return source if "://" in source else str(Path(source).expanduser().resolve())
 
 
 def me() -> str:

@@ -1,0 +1,134 @@
+"""The command line: one document with --json, 0 on success, 1 with a sentence, 2 on wrong usage."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from app import cli
+from backend import settings
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LOUPE_HOME", str(tmp_path / "home"))
+    settings.current.cache_clear()
+    return tmp_path / "home"
+
+
+class Said:
+    """What a command printed and how it ended."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sys.argv", ["loupe", *arguments])
+            try:
+                cli.main()
+                code = 0
+            except SystemExit as end:
+                code = int(end.code or 0)
+        said = self._capsys.readouterr()
+        return code, said.out, said.err
+
+    def json(self, *arguments: str) -> Any:
+        code, out, _ = self(*arguments, "--json")
+        assert code == 0
+        return json.loads(out)
+
+
+@pytest.fixture
+def loupe(home: Path, capsys: pytest.CaptureFixture[str]) -> Said:  # noqa: ARG001
+    return Said(capsys)
+
+
+def test_a_sample_is_drawn_listed_and_counted(loupe: Said) -> None:
+    loupe.json("sample", "demo", "--images", "9")
+    (row,) = loupe.json("projects")
+    assert set(row) == {"name", "task", "images", "goldens", "boxes", "classes"}
+    assert (row["images"], row["goldens"], row["boxes"]) == (9, 3, sum(row["classes"].values()))
+
+
+def test_images_are_listed_by_state_and_class(loupe: Said) -> None:
+    loupe.json("sample", "demo", "--images", "9")
+    done = loupe.json("images", "demo", "--state", "done")
+    assert (len(done), {row["state"] for row in done}) == (6, {"done"})
+    assert len(loupe.json("images", "demo", "--goldens")) == 3
+
+
+def test_an_export_imports_again_with_the_same_counts(loupe: Said, tmp_path: Path) -> None:
+    loupe.json("sample", "demo", "--images", "6")
+    out = str(tmp_path / "out")
+    written = loupe.json("export", "demo", out, "--format", "coco")
+    read = loupe.json("import", "again", out)
+    assert (read["images"], read["goldens"], read["boxes"]) == (
+        written["images"], written["goldens"], written["boxes"],
+    )  # fmt: skip
+    assert loupe.json("import", "again", out)["images"] == 0
+
+
+def test_a_bad_file_is_named_and_the_exit_says_so(loupe: Said, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "broken.jpg").write_bytes(b"\xff\xd8\xff no picture")
+    code, out, err = loupe("import", "demo", str(tmp_path / "in"), "--json")
+    assert (code, "everything else is done" in err) == (1, True)
+    assert json.loads(out)["problems"][0]["file"].endswith("broken.jpg")
+
+
+def test_a_failure_is_one_sentence_and_exit_1(loupe: Said) -> None:
+    code, out, err = loupe("images", "nowhere", "--json")
+    assert (code, out) == (1, "")
+    assert err.strip() == "There is no project named 'nowhere'."
+
+
+def test_wrong_usage_is_exit_2(loupe: Said) -> None:
+    for arguments in (["images"], ["fly"], ["sample", "x", "--images", "none"]):
+        assert loupe(*arguments)[0] == 2
+
+
+def test_a_person_is_added_and_given_another_role(loupe: Said) -> None:
+    assert loupe("user", "add", "ana", "--role", "admin", "--password", "long enough")[0] == 0
+    assert loupe.json("user", "list") == [{"name": "ana", "role": "admin"}]
+    code, _, err = loupe("user", "role", "ana", "viewer")
+    assert (code, "only admin" in err) == (1, True)
+
+
+def test_settings_are_listed_and_secrets_masked(
+    loupe: Said, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOUPE_WAREHOUSE_URL", "snowflake://ana:hunter2@account/db")
+    settings.current.cache_clear()
+    code, out, _ = loupe("settings", "--json")
+    assert (code, "hunter2" in out) == (0, False)
+    assert json.loads(out)["LOUPE_HOME"] == str(home)
+
+
+def test_jobs_and_cluster_are_documents_too(loupe: Said) -> None:
+    assert (loupe.json("jobs"), loupe.json("cluster")) == ([], [])
+
+
+def test_a_wrong_setting_is_named(loupe: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOUPE_CACHE_GB", "-3")
+    settings.current.cache_clear()
+    code, _, err = loupe("projects")
+    assert (code, "LOUPE_CACHE_GB" in err) == (1, True)
+
+
+def _commands(group: Any, path: str = "loupe") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for name, command in group.commands.items():
+        here = f"{path} {name}"
+        found += _commands(command, here) if hasattr(command, "commands") else [(here, command)]
+    return found
+
+
+def test_help_shows_an_example_of_every_command() -> None:
+    for path, command in _commands(typer.main.get_command(cli.cli)):
+        assert re.search(rf"Example: .*{path}", command.help or ""), path
