@@ -1,8 +1,9 @@
-"""Piecewise alignment: a smooth field of small shifts, found by least squares on grey levels.
+"""Piecewise alignment: one affine step, then a smooth field of small shifts, by least squares.
 
-Every tile of a coarse grid takes Gauss-Newton steps on the blurred pictures. Normal equations are
-pooled over neighbouring tiles, so one defect cannot pull its tile, and a tile without structure
-keeps what its neighbours say.
+The blurred pictures are laid on one another by Gauss-Newton steps: at first of one affine motion
+for the whole picture, then of a shift for every tile of a grid. The tiles' equations are pooled
+with their neighbours', so that no defect pulls its tile, and a tile without structure keeps what
+its neighbours say.
 """
 
 from __future__ import annotations
@@ -15,105 +16,145 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Pixels = NDArray[np.uint8]
+Matrix = NDArray[np.float64]
+COARSE, FINE = 160, 320  # pixels, the longer side of the reduced pictures
 CELL = 16  # pixels of the reduced picture
+STEPS = 3
 POOL = 5 / 3  # cells, sigma
 SMOOTH = 1.0  # cells, sigma
 STEADY = 0.02  # how much a tile resists being moved, relative to the picture's mean structure
-STEP = 2.0  # pixels, the longest step
+LONGEST = 2.0  # pixels, a step
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Shifts on a coarse grid: golden(x + dx, y + dy) shows what board(x, y) does."""
+    """board(x, y) shows what golden(whole · (x, y, 1) + (dx, dy)) does; pixels of full size."""
 
-    dx: Floats
+    whole: Matrix  # (2, 3)
+    dx: Floats  # on a coarse grid
     dy: Floats
 
-    def dense(self, width: int, height: int) -> tuple[Floats, Floats]:
-        """The shift of each pixel."""
-        size = (width, height)
-        return _floats(cv2.resize(self.dx, size)), _floats(cv2.resize(self.dy, size))
+    def dense(self, width: int, height: int, then: Matrix) -> tuple[Floats, Floats]:
+        """For each pixel of the board the place in the golden, moved by another affine motion."""
+        linear = then[:, :2]
+        size, both = (
+            (width, height),
+            np.column_stack([linear @ self.whole[:, :2], linear @ self.whole[:, 2] + then[:, 2]]),
+        )
+        dx = linear[0, 0] * self.dx + linear[0, 1] * self.dy
+        dy = linear[1, 0] * self.dx + linear[1, 1] * self.dy
+        x, y = affine(both, width, height)
+        x += cv2.resize(dx.astype(np.float32), size)
+        y += cv2.resize(dy.astype(np.float32), size)
+        return x, y
 
 
-def align(board: NDArray[np.uint8], golden: NDArray[np.uint8], scale: float = 0.5) -> Field:
-    """The field that lays the golden on the board; both grey, of one size, nearly in place."""
-    coarse = _reduced(board, 0.25), _reduced(golden, 0.25)
-    dx, dy = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32)
-    for _ in range(3):
-        dx, dy = _whole_step(*coarse, dx, dy)
-    fine = _reduced(board, scale), _reduced(golden, scale)
-    height, width = fine[0].shape
-    cells = (max(1, round(width / CELL)), max(1, round(height / CELL)))
-    factor = scale / 0.25
-    dx, dy = _floats(cv2.resize(dx, cells)) * factor, _floats(cv2.resize(dy, cells)) * factor
-    for _ in range(3):
-        dx, dy = _tile_step(*fine, dx, dy)
-    return Field(dx / scale, dy / scale)
+def affine(matrix: Matrix, width: int, height: int) -> tuple[Floats, Floats]:
+    """Where an affine motion takes each pixel."""
+    across, down = _axes(width, height)
+    (a, b, c), (d, e, f) = matrix.astype(np.float32)
+    return (a * across + c) + b * down, d * across + (e * down + f)
 
 
 @lru_cache(maxsize=8)
-def grid(width: int, height: int) -> tuple[Floats, Floats]:
-    """The x and y of every pixel; shared, never written to."""
-    x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
-    x.flags.writeable = y.flags.writeable = False
-    return x, y
+def _axes(width: int, height: int) -> tuple[Floats, Floats]:
+    return np.arange(width, dtype=np.float32)[None], np.arange(height, dtype=np.float32)[:, None]
 
 
-def _floats(array: cv2.typing.MatLike) -> Floats:
-    return np.asarray(array, np.float32)
+def align(board: Pixels, golden: Pixels, fine: int = FINE) -> Field:
+    """The field that lays the golden on the board; both grey, of one size, nearly in place."""
+    whole = np.eye(2, 3)
+    ours, theirs, scale = *_both(board, golden, COARSE), COARSE / max(board.shape)
+    whole = _scaled(whole, scale)
+    for _ in range(STEPS):
+        whole = _affine_step(ours, theirs, whole)
+    ours, theirs, larger = *_both(board, golden, fine), fine / max(board.shape)
+    whole = _scaled(whole, larger / scale)
+    cells = _cells(ours)
+    dx = dy = np.zeros(cells[::-1], np.float32)
+    for _ in range(STEPS):
+        dx, dy = _tile_step(ours, theirs, whole, dx, dy)
+    back = np.float32(1 / larger)
+    return Field(_scaled(whole, 1 / larger), _floats(dx * back), _floats(dy * back))
 
 
-def _reduced(picture: NDArray[np.uint8], scale: float) -> Floats:
-    size = (max(8, int(picture.shape[1] * scale)), max(8, int(picture.shape[0] * scale)))
+def _scaled(matrix: Matrix, factor: float) -> Matrix:
+    """The same motion in pixels of another size."""
+    return np.asarray(matrix * np.array([1, 1, factor]))
+
+
+def _both(board: Pixels, golden: Pixels, side: int) -> tuple[Floats, Floats]:
+    scale = side / max(board.shape)
+    size = tuple(max(8, round(length * scale)) for length in board.shape[::-1])
+    return _reduced(board, size), _reduced(golden, size)
+
+
+def _reduced(picture: Pixels, size: tuple[int, ...]) -> Floats:
     small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA).astype(np.float32)
     return _floats(cv2.GaussianBlur(small * np.float32(1 / 255), (0, 0), 1.2))
 
 
-def _equations(
-    board: Floats, golden: Floats, dx: Floats, dy: Floats, cells: tuple[int, int]
-) -> list[Floats]:
-    """Mean gxx, gxy, gyy, gx·d, gy·d of each cell at the present shift."""
-    height, width = board.shape
-    x, y = grid(width, height)
-    size = (width, height)
-    moved = cv2.remap(
-        golden,
-        x + _floats(cv2.resize(dx, size)),
-        y + _floats(cv2.resize(dy, size)),
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
+def _cells(picture: Floats) -> tuple[int, int]:
+    return max(1, round(picture.shape[1] / CELL)), max(1, round(picture.shape[0] / CELL))
+
+
+def _equations(board: Floats, golden: Floats, x: Floats, y: Floats) -> list[Floats]:
+    """For each cell the means of gxx, gxy, gyy, gx·d, gy·d, where d is what is still between."""
+    moved = cv2.remap(golden, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     gx = cv2.Sobel(moved, cv2.CV_32F, 1, 0, scale=0.125)
     gy = cv2.Sobel(moved, cv2.CV_32F, 0, 1, scale=0.125)
     rest = board - moved
     products = (gx * gx, gx * gy, gy * gy, gx * rest, gy * rest)
-    return [_floats(cv2.resize(p, cells, interpolation=cv2.INTER_AREA)) for p in products]
+    return [
+        _floats(cv2.resize(each, _cells(board), interpolation=cv2.INTER_AREA)) for each in products
+    ]
 
 
-def _solve(equations: list[Floats], steady: float) -> tuple[Floats, Floats]:
-    xx, xy, yy, bx, by = equations
+def _affine_step(board: Floats, golden: Floats, whole: Matrix) -> Matrix:
+    height, width = board.shape
+    xx, xy, yy, bx, by = (
+        each.ravel().astype(np.float64)
+        for each in _equations(board, golden, *affine(whole, width, height))
+    )
+    wide, high = _cells(board)
+    across, down = np.meshgrid(np.arange(1 - wide, wide, 2), np.arange(1 - high, high, 2))
+    basis = np.column_stack([across.ravel() / wide, down.ravel() / high, np.ones(wide * high)])
+    square = np.block(
+        [[basis.T @ (w[:, None] * basis) for w in row] for row in ((xx, xy), (xy, yy))]
+    )
+    right = np.concatenate([basis.T @ bx, basis.T @ by])
+    steady = (0.02 * np.trace(square) / 6 + 1e-9) * np.diag([1, 1, 0.001, 1, 1, 0.001])
+    step = np.linalg.solve(square + steady, right).clip(-LONGEST, LONGEST).reshape(2, 3)
+    middle, half = np.array([width - 1, height - 1]) / 2, np.array([width, height]) / 2
+    step[:, :2] /= half
+    step[:, 2] -= step[:, :2] @ middle
+    return np.asarray(whole + step)
+
+
+def _tile_step(
+    board: Floats, golden: Floats, whole: Matrix, dx: Floats, dy: Floats
+) -> tuple[Floats, Floats]:
+    height, width = board.shape
+    x, y = Field(whole, dx, dy).dense(width, height, np.eye(2, 3))
+    pooled = [_blurred(each, POOL) for each in _equations(board, golden, x, y)]
+    xx, xy, yy, bx, by = pooled
+    structure = xx + yy + np.float32(1e-9)
+    steady = STEADY * structure.mean()
     xx, yy = xx + steady, yy + steady
     determinant = xx * yy - xy * xy
-    dx, dy = (yy * bx - xy * by) / determinant, (xx * by - xy * bx) / determinant
-    return np.clip(dx, -STEP, STEP), np.clip(dy, -STEP, STEP)
-
-
-def _whole_step(board: Floats, golden: Floats, dx: Floats, dy: Floats) -> tuple[Floats, Floats]:
-    step = _solve(_equations(board, golden, dx, dy, (1, 1)), 1e-6)
-    return dx + step[0], dy + step[1]
-
-
-def _tile_step(board: Floats, golden: Floats, dx: Floats, dy: Floats) -> tuple[Floats, Floats]:
-    cells = (dx.shape[1], dx.shape[0])
-    pooled = [_blurred(each, POOL) for each in _equations(board, golden, dx, dy, cells)]
-    structure = pooled[0] + pooled[2] + np.float32(1e-9)
-    step = _solve(pooled, STEADY * float(structure.mean()))
+    step_x = ((yy * bx - xy * by) / determinant).clip(-LONGEST, LONGEST)
+    step_y = ((xx * by - xy * bx) / determinant).clip(-LONGEST, LONGEST)
     weight = _blurred(structure, SMOOTH)
     return (
-        _blurred((dx + step[0]) * structure, SMOOTH) / weight,
-        _blurred((dy + step[1]) * structure, SMOOTH) / weight,
+        _blurred((dx + step_x) * structure, SMOOTH) / weight,
+        _blurred((dy + step_y) * structure, SMOOTH) / weight,
     )
 
 
 def _blurred(array: Floats, sigma: float) -> Floats:
     return _floats(cv2.GaussianBlur(array, (0, 0), sigma, borderType=cv2.BORDER_REFLECT))
+
+
+def _floats(array: cv2.typing.MatLike) -> Floats:
+    return np.asarray(array, np.float32)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Mask = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 REMOVED, ADDED = 0, 1
+FLAT = 40.0  # grey levels; less is a picture of one grey
 DEEPEST = 30.0  # pixels; deeper says no more, and a golden without any copper has no edge
 
 
@@ -35,22 +36,33 @@ def grey(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), np.uint8)
 
 
-def threshold(picture: NDArray[np.uint8]) -> float:
-    """Halfway between the two greys of a picture, which Otsu's threshold tells apart."""
+def levels(picture: NDArray[np.uint8]) -> tuple[float, float]:
+    """The two greys of a picture, which Otsu's threshold tells apart."""
     counts = cv2.calcHist([picture], [0], None, [256], [0, 256]).ravel()
     split = 1 + int(cv2.threshold(picture, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[0])
-    levels = np.arange(256)
+    greys = np.arange(256)
     below, above = counts[:split], counts[split:]
     if not below.any() or not above.any():
-        return 127.0
-    low = float(levels[:split] @ below / below.sum())
-    return (low + float(levels[split:] @ above / above.sum())) / 2
+        return 0.0, 255.0
+    return (
+        float(greys[:split] @ below / below.sum()),
+        float(greys[split:] @ above / above.sum()),
+    )
 
 
-def copper(picture: NDArray[np.uint8], level: float, dark: bool) -> Mask:
-    """1 where the picture shows copper."""
+def levelled(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The picture with its two greys brought to black and white."""
+    low, high = levels(picture)
+    if high - low < FLAT:
+        return picture
+    table = (np.arange(256) - low) * (255 / (high - low))
+    return np.asarray(cv2.LUT(picture, table.clip(0, 255).astype(np.uint8)), np.uint8)
+
+
+def copper(picture: NDArray[np.uint8], dark: bool) -> Mask:
+    """1 where a levelled picture shows copper."""
     kind = cv2.THRESH_BINARY_INV if dark else cv2.THRESH_BINARY
-    return np.asarray(cv2.threshold(picture, level, 1, kind)[1], np.uint8)
+    return np.asarray(cv2.threshold(picture, 127, 1, kind)[1], np.uint8)
 
 
 def compare(board: Mask, golden: Mask) -> Difference:

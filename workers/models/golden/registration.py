@@ -1,7 +1,13 @@
-"""Lays a golden on a picture of the same product, or says that it does not fit."""
+"""Lays a golden on a picture of the same product, or says that it does not fit.
+
+Most boards lie nearly in place, and the piecewise alignment alone brings them together. Where that
+leaves doubt, the whole golden is first turned, scaled and shifted (ECC on a pyramid), and where
+even that fails, started anew from matching features.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import cv2
@@ -13,48 +19,42 @@ from workers.models.golden import alignment
 from workers.models.golden.alignment import Field
 
 Pixels = NDArray[np.uint8]
+Mask = NDArray[np.uint8]
 Matrix = NDArray[np.float64]
+SURE = 0.985  # agreement at which no other start is tried
 APART = 64  # grey levels
 GRANTED = 20.0  # grey levels, standard deviation
+COARSE, FINE = 80, 160  # pixels, the longer sides of the pyramid's pictures
+FEATURES, INLIERS = 800, 12
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """`transform` takes a point of the picture to the golden, `field` refines it before that."""
+    """`transform` takes a point of the picture to the golden, after `field` has refined it."""
 
-    transform: Matrix
+    transform: Matrix  # (2, 3)
     field: Field
     confidence: float
     residual: float
-
-    def lay(self, golden: Pixels, width: int, height: int) -> Pixels:
-        """The golden in the picture's frame."""
-        x, y = alignment.grid(width, height)
-        dx, dy = self.field.dense(width, height)
-        x, y = x + dx, y + dy
-        if not np.array_equal(self.transform, np.eye(3)):
-            x, y = _moved(self.transform, x, y)
-        return np.asarray(
-            cv2.remap(golden, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8
-        )
+    laid: Pixels  # the golden in the picture's frame
+    beyond: Mask  # 1 where the golden has nothing to show there
 
 
-def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> tuple[Fit, Pixels]:
-    """How the golden lies on the board, both grey, and it laid there; or refused."""
-    height, width = board.shape
-    transform = _resized(golden.shape, board.shape)
-    near = golden
-    if golden.shape != board.shape:
-        near = np.asarray(cv2.resize(golden, (width, height)), np.uint8)
-    fit = Fit(transform, alignment.align(board, near), 0.0, 0.0)
-    laid = fit.lay(golden, width, height)
-    confidence, residual = agreement(board, laid)
-    if confidence < least:
+def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> Fit:
+    """How the golden lies on the board, both grey and of equal levels; refused below `least`."""
+    fits: list[Fit] = []
+    for transform in _starts(board, golden):
+        fits.append(_fitted(board, golden, transform))
+        if fits[-1].confidence >= SURE or (len(fits) == 2 and _best(fits).confidence >= least):
+            break
+    best = _best(fits)
+    if best.confidence < least:
         raise Refused(
-            f"{name or 'The picture'} does not fit its golden: they agree to {confidence:.2f}"
-            f" where {least:.2f} is needed, {residual:.0%} of the pixels differ."
+            f"{name or 'The picture'} does not fit its golden: they agree to"
+            f" {best.confidence:.2f} where {least:.2f} is needed,"
+            f" {best.residual:.0%} of the pixels differ."
         )
-    return Fit(transform, fit.field, confidence, residual), laid
+    return best
 
 
 def agreement(board: Pixels, golden: Pixels) -> tuple[float, float]:
@@ -74,13 +74,89 @@ def agreement(board: Pixels, golden: Pixels) -> tuple[float, float]:
     return float(((ours * theirs).sum() + granted) / power), apart
 
 
-def _resized(golden: tuple[int, ...], board: tuple[int, ...]) -> Matrix:
-    return np.diag([golden[1] / board[1], golden[0] / board[0], 1.0])
+def _best(fits: list[Fit]) -> Fit:
+    return max(fits, key=lambda fit: fit.confidence)
 
 
-def _moved(
-    transform: Matrix, x: NDArray[np.float32], y: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    (a, b, c), (d, e, f), (g, h, i) = transform.astype(np.float32)
-    depth = g * x + h * y + i
-    return (a * x + b * y + c) / depth, (d * x + e * y + f) / depth
+def _starts(board: Pixels, golden: Pixels) -> Iterator[Matrix]:
+    """Transforms to try, the cheap and likely ones first."""
+    (height, width), (high, wide) = board.shape, golden.shape
+    straight = np.array([[wide / width, 0, 0], [0, high / height, 0]])
+    yield straight
+    yield _pyramid(board, golden, straight)
+    matched = _by_features(board, golden)
+    if matched is not None:
+        yield _pyramid(board, golden, matched, (FINE,))
+
+
+def _fitted(board: Pixels, golden: Pixels, transform: Matrix) -> Fit:
+    height, width = board.shape
+    near = _warped(board, golden, transform)
+    field = alignment.align(board, near)
+    x, y = field.dense(width, height, transform)
+    laid = cv2.remap(golden, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    there = cv2.remap(np.ones(golden.shape, np.uint8), x, y, cv2.INTER_NEAREST)
+    there = np.asarray(cv2.erode(there, np.ones((5, 5), np.uint8)), np.uint8)
+    filled: Pixels = np.where(there > 0, laid, board).astype(np.uint8)
+    return Fit(transform, field, *agreement(board, filled), filled, np.asarray(1 - there, np.uint8))
+
+
+def _warped(board: Pixels, golden: Pixels, transform: Matrix) -> Pixels:
+    """The golden moved as a whole, filled up from the board."""
+    if board.shape == golden.shape and np.array_equal(transform, np.eye(2, 3)):
+        return golden
+    size, how = (board.shape[1], board.shape[0]), cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    filled = cv2.warpAffine(
+        golden, transform, size, board.copy(), flags=how, borderMode=cv2.BORDER_TRANSPARENT
+    )
+    return np.asarray(filled, np.uint8)
+
+
+def _pyramid(
+    board: Pixels, golden: Pixels, start: Matrix, sides: tuple[int, ...] = (COARSE, FINE)
+) -> Matrix:
+    """ECC from coarse to fine: turn and shift first, then any affine change."""
+    transform = start
+    for side in sides:
+        kind = cv2.MOTION_EUCLIDEAN if side == COARSE else cv2.MOTION_AFFINE
+        transform = _ecc(board, golden, transform, side, kind)
+    return transform
+
+
+def _ecc(board: Pixels, golden: Pixels, start: Matrix, side: int, kind: int) -> Matrix:
+    ours, our_scale = _reduced(board, side)
+    theirs, their_scale = _reduced(golden, side)
+    matrix = (start * np.array([1, 1, our_scale]) / our_scale * their_scale).astype(np.float32)
+    whole = np.ones(ours.shape, np.uint8)
+    criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 40, 1e-3)
+    try:
+        found = cv2.findTransformECC(ours, theirs, matrix, kind, criteria, whole, 1)[1]
+    except cv2.error:  # no structure, or it did not converge
+        return start
+    scales = np.array([our_scale, our_scale, 1.0]) / their_scale
+    return np.asarray(found * scales, np.float64)
+
+
+def _reduced(picture: Pixels, side: int) -> tuple[NDArray[np.float32], float]:
+    scale = side / max(picture.shape)
+    size = (max(8, round(picture.shape[1] * scale)), max(8, round(picture.shape[0] * scale)))
+    small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA).astype(np.float32)
+    return np.asarray(cv2.GaussianBlur(small, (0, 0), 1.2), np.float32), scale
+
+
+def _by_features(board: Pixels, golden: Pixels) -> Matrix | None:
+    """The turn, scale and shift that most matching corners agree on."""
+    finder = cv2.ORB_create(FEATURES)  # type: ignore[attr-defined]
+    ours, our_words = finder.detectAndCompute(board, None)
+    theirs, their_words = finder.detectAndCompute(golden, None)
+    if len(ours) < INLIERS or len(theirs) < INLIERS:
+        return None
+    pairs = cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(our_words, their_words)
+    here = np.array([ours[pair.queryIdx].pt for pair in pairs], np.float32)
+    there = np.array([theirs[pair.trainIdx].pt for pair in pairs], np.float32)
+    if len(pairs) < INLIERS:
+        return None
+    matrix, inliers = cv2.estimateAffinePartial2D(here, there, ransacReprojThreshold=4.0)
+    if matrix is None or int(inliers.sum()) < INLIERS:
+        return None
+    return np.asarray(matrix, np.float64)

@@ -29,14 +29,12 @@ def look(picture: Picture, settings: Settings) -> Seen:
     """What differs from the golden; refused where there is none or it does not fit."""
     if picture.golden is None:
         raise Refused(f"{picture.name or 'The picture'} has no golden to be compared with.")
-    board, golden = difference.grey(picture.pixels), difference.grey(picture.golden)
-    height, width = board.shape
-    fit, laid = registration.register(board, golden, settings.fit, picture.name)
-    dark = settings.copper == "dark"
-    change = difference.compare(
-        difference.copper(board, difference.threshold(board), dark),
-        difference.copper(laid, difference.threshold(golden), dark),
+    board, golden = (
+        difference.levelled(difference.grey(each)) for each in (picture.pixels, picture.golden)
     )
+    fit = registration.register(board, golden, settings.fit, picture.name)
+    dark = settings.copper == "dark"
+    change = difference.compare(difference.copper(board, dark), difference.copper(fit.laid, dark))
     regions = proposals.find(change, settings)
     rows = features.measure(change, regions)
-    return Seen(regions.corners.astype(np.float64), rows, (width, height), fit)
+    return Seen(regions.corners.astype(np.float64), rows, board.shape[::-1], fit)

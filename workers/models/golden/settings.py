@@ -25,7 +25,7 @@ class Settings:
     pad: int = 10  # how far a box stands off its defect
     smallest: int = 4  # least pixels of a core
     most: int = 120  # proposals a picture, largest first
-    fit: float = 0.75  # least confidence of a registration
+    fit: float = 0.9  # least confidence of a registration
 
     def margins(self) -> NDArray[np.float64]:
         """The padding on each side of a box."""
