@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Image, Split, State
@@ -198,12 +198,10 @@ def _among(column: Any, values: Sequence[str]) -> ColumnElement[bool]:
 
 def _of_classes(project_id: int, names: Sequence[str]) -> ColumnElement[bool]:
     named = [name for name in names if name != NONE]
-    of_project = (ClassRow.project_id == project_id) & ClassRow.name.in_(named)
-    held = exists().where(
-        BoxRow.image_id == ImageRow.id, BoxRow.class_id == ClassRow.id, of_project
-    )
-    labelled = exists().where(ImageRow.label_id == ClassRow.id, of_project)
-    parts: list[ColumnElement[bool]] = [held, labelled] if named else []
+    wanted = select(ClassRow.id).where(ClassRow.project_id == project_id, ClassRow.name.in_(named))
+    held = select(BoxRow.image_id).where(BoxRow.class_id.in_(wanted))
+    labelled = ImageRow.label_id.in_(wanted)
+    parts: list[ColumnElement[bool]] = [or_(ImageRow.id.in_(held), labelled)] if named else []
     if NONE in names:
         parts.append((ImageRow.boxes == 0) & ImageRow.label_id.is_(None))
     return or_(*parts)

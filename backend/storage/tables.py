@@ -75,8 +75,11 @@ class ImageRow(OperationalBase):
     __table_args__ = (
         UniqueConstraint("project_id", "name"),
         Index("image_by_bytes", "project_id", "sha256"),
-        Index("image_by_state", "project_id", "is_golden", "state", "name"),
-        Index("image_by_doubt", "project_id", "is_golden", "doubt"),
+        Index("image_by_name", "project_id", "is_golden", "deleted", "name"),
+        Index("image_by_state", "project_id", "is_golden", "deleted", "state", "name"),
+        Index("image_by_boxes", "project_id", "is_golden", "deleted", "box_count", "name"),
+        Index("image_by_group", "project_id", "group_name", "is_golden", "deleted", "name"),
+        Index("image_by_doubt", "project_id", "is_golden", "deleted", "doubt", "name"),
     )
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("project.id"))

@@ -334,10 +334,25 @@ def upgrade() -> None:
         sa.UniqueConstraint("project_id", "name"),
     )
     with op.batch_alter_table("image", schema=None) as batch_op:
-        batch_op.create_index("image_by_bytes", ["project_id", "sha256"], unique=False)
-        batch_op.create_index("image_by_doubt", ["project_id", "is_golden", "doubt"], unique=False)
         batch_op.create_index(
-            "image_by_state", ["project_id", "is_golden", "state", "name"], unique=False
+            "image_by_boxes",
+            ["project_id", "is_golden", "deleted", "box_count", "name"],
+            unique=False,
+        )
+        batch_op.create_index("image_by_bytes", ["project_id", "sha256"], unique=False)
+        batch_op.create_index(
+            "image_by_doubt", ["project_id", "is_golden", "deleted", "doubt", "name"], unique=False
+        )
+        batch_op.create_index(
+            "image_by_group",
+            ["project_id", "group_name", "is_golden", "deleted", "name"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "image_by_name", ["project_id", "is_golden", "deleted", "name"], unique=False
+        )
+        batch_op.create_index(
+            "image_by_state", ["project_id", "is_golden", "deleted", "state", "name"], unique=False
         )
         batch_op.create_index(batch_op.f("ix_image_golden_id"), ["golden_id"], unique=False)
 

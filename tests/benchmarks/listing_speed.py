@@ -1,0 +1,102 @@
+"""How long a page of 100,000 images takes: `python -m tests.benchmarks.listing_speed`."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from backend.domain import Box, Split
+from backend.services import images, listing, projects
+from backend.storage import engine
+
+IMAGES, BOXES, PAGE, ROUNDS = 100_000, 5, 100, 40
+NAMES = ("open", "short", "mousebite", "spur", "copper", "pin-hole")
+
+
+def fill(database: engine.Database) -> int:
+    """A project of 100,000 labelled images in 200 lots."""
+    chance = random.Random(1)
+    with database.write.begin() as session:
+        project = projects.create(session, "line 3", classes=NAMES)
+    for start in range(0, IMAGES, 5000):
+        new = [_image(number, chance) for number in range(start, start + 5000)]
+        with database.write.begin() as session:
+            images.add(session, project.id, new, "ana")
+    return project.id
+
+
+def _image(number: int, chance: random.Random) -> images.NewImage:
+    boxes = [
+        Box(10 * i, 10, 10 * i + 9, 30, chance.choice(NAMES))
+        for i in range(chance.randint(0, 2 * BOXES))
+    ]
+    return images.NewImage(
+        f"board-{number:06}.png",
+        f"{number:064x}",
+        640,
+        640,
+        tuple(boxes),
+        split=chance.choice(list(Split)),
+        group=f"lot {number % 200}",
+        labelled=number % 3 > 0,
+    )
+
+
+def show(what: str, call: Callable[[], object]) -> None:
+    """Print p50 and p95 of a call, and its processor time, which a busy machine leaves alone."""
+    taken, worked = [], []
+    for _ in range(ROUNDS):
+        began, at_work = time.perf_counter(), time.process_time()
+        call()
+        taken.append(1000 * (time.perf_counter() - began))
+        worked.append(1000 * (time.process_time() - at_work))
+    p95 = statistics.quantiles(taken, n=20)[-1]
+    print(
+        f"{what:36} p50 {statistics.median(taken):7.1f}   p95 {p95:7.1f}   "
+        f"processor {statistics.median(worked):6.1f} ms"
+    )
+
+
+def main() -> None:
+    """Fill a database, then ask for pages."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = engine.open_urls(f"sqlite:///{Path(folder) / 'loupe.db'}")
+        engine.create_tables(database)
+        began = time.perf_counter()
+        project_id = fill(database)
+        seconds = time.perf_counter() - began
+        print(f"{IMAGES:,} images written in {seconds:.0f} s ({IMAGES / seconds:,.0f}/s)")
+        for name, chosen in {
+            "by name": listing.Filter(),
+            "unlabelled": listing.Filter(states=("new",)),
+            "of one class": listing.Filter(classes=("spur",)),
+            "one lot, test split": listing.Filter(groups=("lot 7",), splits=("test",)),
+            "most boxes first": listing.Filter(sort="boxes"),
+            "text in the name": listing.Filter(text="0999"),
+        }.items():
+            for offset in (0, 50_000, 99_000):
+                _ask(database, project_id, name, chosen, offset)
+        with database.read() as session:
+            show(
+                "counts of every filter",
+                lambda: listing.counts(session, project_id, listing.Filter()),
+            )
+        database.close()
+
+
+def _ask(
+    database: engine.Database, project_id: int, name: str, chosen: listing.Filter, offset: int
+) -> None:
+    def page() -> None:
+        with database.read() as session:
+            listing.page(session, project_id, chosen, offset, PAGE)
+
+    show(f"{PAGE} {name}, from {offset:,}", page)
+
+
+if __name__ == "__main__":
+    main()
