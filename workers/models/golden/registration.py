@@ -26,6 +26,7 @@ APART = 64  # grey levels
 GRANTED = 20.0  # grey levels, standard deviation
 COARSE, FINE = 80, 160  # pixels, the longer sides of the pyramid's pictures
 FEATURES, INLIERS = 800, 12
+STRETCH, AWAY = 1.25, 0.25  # a factor; a share of the board's size
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> Fit
     fits: list[Fit] = []
     for transform in _starts(board, golden):
         fits.append(_fitted(board, golden, transform))
-        if fits[-1].confidence >= SURE or (len(fits) == 2 and _best(fits).confidence >= least):
+        if fits[-1].confidence >= SURE or (len(fits) > 1 and _best(fits).confidence >= least):
             break
     best = _best(fits)
     if best.confidence < least:
@@ -83,10 +84,22 @@ def _starts(board: Pixels, golden: Pixels) -> Iterator[Matrix]:
     (height, width), (high, wide) = board.shape, golden.shape
     straight = np.array([[wide / width, 0, 0], [0, high / height, 0]])
     yield straight
-    yield _pyramid(board, golden, straight)
+    found = _pyramid(board, golden, straight)
+    if _plausible(found, straight, board.shape):
+        yield found
     matched = _by_features(board, golden)
     if matched is not None:
-        yield _pyramid(board, golden, matched, (FINE,))
+        found = _pyramid(board, golden, matched, (FINE,))
+        if _plausible(found, straight, board.shape):
+            yield found
+
+
+def _plausible(transform: Matrix, straight: Matrix, board: tuple[int, ...]) -> bool:
+    """No board is stretched by much, nor shown by a corner only."""
+    stretch = np.linalg.svd(transform[:, :2] / np.diag(straight), compute_uv=False)
+    middle = np.array([board[1] / 2, board[0] / 2, 1.0])
+    away = np.abs((transform - straight) @ middle) / (2 * straight @ middle)
+    return bool(stretch.max() < STRETCH and stretch.min() > 1 / STRETCH and away.max() < AWAY)
 
 
 def _fitted(board: Pixels, golden: Pixels, transform: Matrix) -> Fit:
