@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from app import events, gate, site, worker_process
 from app.house import House
 from app.login import Door
-from app.routes import assets, images, jobs, labelling, listings, login, projects
+from app.routes import assets, decisions, images, jobs, labelling, listings, login, projects
 from backend.errors import Refused, Unavailable
 from backend.services import people
 from backend.services import projects as projects_of
@@ -58,7 +58,7 @@ def create(house: House) -> FastAPI:
     app.add_middleware(events.Edge)
     app.add_middleware(gate.Gate, door=house.door)
     events.install(app)
-    for room in (assets, images, jobs, labelling, listings, login, projects):
+    for room in (assets, decisions, images, jobs, labelling, listings, login, projects):
         app.include_router(room.router)
     gr.mount_gradio_app(
         app,

@@ -83,7 +83,7 @@ class ModelState(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a person said of a detection, of a defect that none shows, or (pass, fail) of a board."""
+    """What a person said of a detection, of a missed defect, or (pass, fail) of a board."""
 
     ACCEPT = "accept"
     FALSE_CALL = "false_call"

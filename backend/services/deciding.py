@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, DetectionRef, Origin, Revision, State, Verdict
@@ -93,9 +93,16 @@ def save(session: Session, image_id: int, sheet: Sheet, author: str) -> Revision
 
 
 def judge(
-    session: Session, run_id: int, image_id: int, verdicts: Mapping[int, Verdict], author: str
+    session: Session,
+    run_id: int,
+    image_id: int,
+    verdicts: Mapping[int, Verdict | None],
+    author: str,
 ) -> Revision:
-    """Accept or refuse detections of an image by number, over whatever stands there now."""
+    """Accept or refuse detections of an image by number, over whatever stands there now.
+
+    None takes back what was said of one.
+    """
     boxes = labelling.boxes_of(session, [image_id])[image_id]
     now = standing(session, [image_id], [run_id])[image_id]
     found = _by_idx(session, run_id, image_id)
@@ -106,11 +113,12 @@ def judge(
         ref = DetectionRef(run_id, image_id, idx)
         one = _detection({run_id: found}, ref)
         refused.discard(idx)
-        if verdict is Verdict.FALSE_CALL:
-            refused.add(idx)
+        if verdict is not Verdict.ACCEPT:
             accepted.discard(idx)
             boxes = tuple(box for box in boxes if box.detection != ref)
-        elif verdict is Verdict.ACCEPT and idx not in taken:
+        if verdict is Verdict.FALSE_CALL:
+            refused.add(idx)
+        elif verdict is Verdict.ACCEPT and idx not in taken | accepted:
             boxes = (*boxes, Box(one.x1, one.y1, one.x2, one.y2, one.label, Origin.MODEL, "", ref))
     sheet = Sheet(
         labelling.version_of(session, image_id),
@@ -143,6 +151,22 @@ def standing(
                 row.id, Verdict(row.verdict), row.author, by_box
             )
     return found
+
+
+def boards(run_id: int, verdicts: Sequence[Verdict]) -> Select[tuple[int]]:
+    """The images of a run whose newest decision on the board is one of these."""
+    newest = (
+        select(func.max(DecisionRow.id))
+        .where(
+            DecisionRow.run_id == run_id,
+            DecisionRow.idx.is_(None),
+            DecisionRow.verdict.in_(BOARD_VERDICTS),
+        )
+        .group_by(DecisionRow.image_id)
+    )
+    return select(DecisionRow.image_id).where(
+        DecisionRow.id.in_(newest), DecisionRow.undoes.is_(None), DecisionRow.verdict.in_(verdicts)
+    )
 
 
 def subject_of(row: DecisionRow) -> Subject:

@@ -256,6 +256,17 @@ class DecisionRow(OperationalBase):
     revision: Mapped[int | None]
 
 
+class LeaseRow(OperationalBase):
+    """An image of a run that one person has before them; it ends by itself."""
+
+    __tablename__ = "lease"
+    run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    image_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    holder: Mapped[str] = mapped_column(String(100))
+    author: Mapped[str] = mapped_column(String(100), default="")
+    until: Mapped[datetime] = mapped_column(Moment)
+
+
 class PersonRow(OperationalBase):
     __tablename__ = "person"
     name: Mapped[str] = mapped_column(String(100), primary_key=True)

@@ -62,6 +62,25 @@ def upgrade() -> None:
         batch_op.create_index("detection_by_class", ["run_id", "label", "score"], unique=False)
 
     op.create_table(
+        "lease",
+        sa.Column(
+            "run_id",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            autoincrement=False,
+            nullable=False,
+        ),
+        sa.Column(
+            "image_id",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            autoincrement=False,
+            nullable=False,
+        ),
+        sa.Column("holder", sa.String(length=100), nullable=False),
+        sa.Column("author", sa.String(length=100), nullable=False),
+        sa.Column("until", types.Moment(), nullable=False),
+        sa.PrimaryKeyConstraint("run_id", "image_id"),
+    )
+    op.create_table(
         "metric",
         sa.Column(
             "run_id",

@@ -1,0 +1,212 @@
+"""Runs to review, the queue that gives each image to one person, the wall, and its sweeps."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from app import house, login
+from app.routes import labelling, shapes
+from backend.domain import Person, Role, Verdict
+from backend.services import deciding, projects, queueing, reviewing
+
+router = APIRouter(prefix="/api", dependencies=[login.SEES])
+
+
+class Take(BaseModel):
+    """Who wants the next images, and where the person stands."""
+
+    model_config = ConfigDict(extra="forbid")
+    holder: str = Field(min_length=1, max_length=100)
+    after: int = Field(0, ge=0)
+    wanted: int = Field(0, ge=0)
+    count: int = Field(4, ge=1, le=queueing.MOST)
+
+
+class Holder(BaseModel):
+    """The tab that holds images."""
+
+    model_config = ConfigDict(extra="forbid")
+    holder: str = Field(min_length=1, max_length=100)
+
+
+class Judged(BaseModel):
+    """What was said of one detection of the wall."""
+
+    model_config = ConfigDict(extra="forbid")
+    image: int
+    idx: int = Field(ge=0)
+    verdict: Literal["accept", "false_call", ""]
+
+
+class Sweep(BaseModel):
+    """Many detections of a run, judged at once; an empty verdict takes one back."""
+
+    model_config = ConfigDict(extra="forbid")
+    items: list[Judged] = Field(min_length=1, max_length=reviewing.MOST_TILES)
+
+
+class Rule(BaseModel):
+    """When a board fails."""
+
+    model_config = ConfigDict(extra="forbid")
+    threshold: float = Field(0.5, ge=0, le=1)
+    thresholds: dict[str, float] = Field(default_factory=dict, max_length=1000)
+    severity: int = Field(1, ge=0, le=10)
+
+
+@router.get("/projects/{project}/runs")
+def runs(project: str, at: house.At) -> list[dict[str, Any]]:
+    """The runs of a project, newest first."""
+    with at.read() as session:
+        found = reviewing.runs(session, house.project(session, project).id)
+    return [_run(one) for one in found]
+
+
+@router.post("/runs/{run}/take")
+def take(
+    run: int, body: Take, request: Request, at: house.At, person: login.Viewer
+) -> dict[str, Any]:
+    """The next images of a run for one person; those who only look reserve nothing."""
+    choice = queueing.parse(request.query_params.multi_items())
+    if not login.allows(person, Role.LABELER):
+        return _look(run, body, choice, at, person)
+    with at.write() as session:
+        project = projects.get(session, reviewing.project_of(session, run))
+        taken = queueing.take(
+            session,
+            run,
+            choice,
+            body.holder,
+            person.name,
+            after=body.after,
+            wanted=body.wanted,
+            count=body.count,
+        )
+        held = queueing.held_by(session, run, body.wanted, body.holder) if body.wanted else ""
+        found = reviewing.items(session, run, taken.image_ids)
+        rule = reviewing.rule(session, project.id)
+    return {
+        "items": [_item(one) for one in found],
+        "total": taken.total,
+        "open": taken.open,
+        "others": taken.others,
+        "held_by": held,
+        "rule": rule,
+        **labelling.about(project, person),
+    }
+
+
+@router.get("/runs/{run}/images/{image}")
+def image(run: int, image: int, at: house.At) -> dict[str, Any]:
+    """One image of a run as it stands now."""
+    with at.read() as session:
+        return {"items": [_item(one) for one in reviewing.items(session, run, [image])]}
+
+
+@router.post("/runs/{run}/renew")
+def renew(run: int, body: Holder, at: house.At) -> dict[str, int]:
+    """Keep what a tab holds."""
+    with at.write() as session:
+        return {"held": queueing.renew(session, run, body.holder)}
+
+
+@router.post("/runs/{run}/give-back")
+def give_back(run: int, body: Holder, at: house.At) -> dict[str, bool]:
+    """Let others have what a tab held."""
+    with at.write() as session:
+        queueing.give_back(session, run, body.holder)
+    return {"done": True}
+
+
+@router.get("/runs/{run}/wall")
+def wall(run: int, label: str, at: house.At, offset: int = 0, limit: int = 96) -> dict[str, Any]:
+    """Detections of one class, the most doubtful first."""
+    with at.read() as session:
+        total, tiles = reviewing.wall(session, run, label, offset, limit)
+        classes = reviewing.summary(session, run).classes
+    return {"total": total, "classes": dict(classes), "tiles": [_tile(run, one) for one in tiles]}
+
+
+@router.post("/runs/{run}/decide")
+def decide(run: int, body: Sweep, at: house.At, person: login.Labeler) -> dict[str, int]:
+    """Judge many detections at once, image by image, over whatever stands there now."""
+    by_image: dict[int, dict[int, Verdict | None]] = {}
+    for one in body.items:
+        verdict = Verdict(one.verdict) if one.verdict else None
+        by_image.setdefault(one.image, {})[one.idx] = verdict
+    for image_id, verdicts in by_image.items():
+        with at.write() as session:
+            deciding.judge(session, run, image_id, verdicts, person.name)
+    return {"images": len(by_image), "decisions": len(body.items)}
+
+
+@router.put("/projects/{project}/review-rule")
+def set_rule(project: str, body: Rule, at: house.At, _: login.Labeler) -> dict[str, bool]:
+    """Change when a board fails."""
+    with at.write() as session:
+        found = house.project(session, project)
+        reviewing.set_rule(session, found.id, body.model_dump())
+    return {"done": True}
+
+
+def _look(
+    run: int, body: Take, choice: queueing.Choice, at: house.House, person: Person
+) -> dict[str, Any]:
+    with at.read() as session:
+        project = projects.get(session, reviewing.project_of(session, run))
+        ids = queueing.ids(session, run, choice, 200)
+        ids = ids if body.after not in ids else ids[ids.index(body.after) + 1 :]
+        wanted = [body.wanted] if body.wanted else []
+        shown = [*wanted, *(one for one in ids if one not in wanted)][: body.count]
+        found = reviewing.items(session, run, shown)
+        rule = reviewing.rule(session, project.id)
+    return {
+        "items": [_item(one) for one in found],
+        "total": len(ids),
+        "open": len(ids),
+        "others": 0,
+        "held_by": "",
+        "rule": rule,
+        **labelling.about(project, person),
+    }
+
+
+def _run(one: reviewing.RunSummary) -> dict[str, Any]:
+    run = one.run
+    return {
+        "id": run.id,
+        "model": run.model,
+        "family": run.family,
+        "author": run.author,
+        "at": run.at.isoformat(),
+        "finished": run.finished and run.finished.isoformat(),
+        "seconds": run.seconds,
+        "images": one.seen,
+        "detections": one.detections,
+        "classes": dict(one.classes),
+        "reviewed": one.reviewed,
+    }
+
+
+def _item(one: reviewing.Reviewed) -> dict[str, Any]:
+    return shapes.item(one.item) | {
+        "proposals": [labelling.proposal(one.run_id, d) for d in one.detections],
+        "proposer": "",
+        "run": one.run_id,
+        "rejected": list(one.rejected),
+        "accepted": list(one.accepted),
+        "verdict": one.verdict,
+    }
+
+
+def _tile(run: int, one: reviewing.Tile) -> dict[str, Any]:
+    return labelling.proposal(run, one.detection) | {
+        "image": one.image_id,
+        "sha256": one.sha256,
+        "width": one.width,
+        "height": one.height,
+        "verdict": one.verdict,
+    }

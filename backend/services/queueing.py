@@ -1,0 +1,268 @@
+"""The queue of a review: which images of a run, in what order, and who has which before them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from backend.domain import Verdict
+from backend.errors import Invalid
+from backend.services import deciding
+from backend.storage import engine
+from backend.storage.tables import DetectionRow, ImageRow, LeaseRow, RunImageRow
+from backend.storage.types import now
+
+LEASE = timedelta(seconds=90)
+MOST = 50
+SORTS = ("doubt", "name", "score", "detections", "size")
+STANDS = ("open", "pass", "fail")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which images of a run, and in what order; empty means all."""
+
+    labels: tuple[str, ...] = ()
+    stands: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    least: float = 0.0
+    text: str = ""
+    sort: str = "doubt"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Images that a person now has to themselves, and how many the queue still holds."""
+
+    image_ids: tuple[int, ...]
+    total: int
+    open: int
+    others: int
+
+
+def parse(pairs: Iterable[tuple[str, str]]) -> Choice:
+    """The choice that a URL's query names; other names are left alone."""
+    given: dict[str, list[str]] = {}
+    for name, value in pairs:
+        if value:
+            given.setdefault(name, []).append(value)
+    sort = given.get("sort", ["doubt"])[-1]
+    if sort not in SORTS:
+        raise Invalid(f"A review cannot be sorted by {sort[:40]!r}; there are {', '.join(SORTS)}.")
+    stands = tuple(given.get("stands", ()))
+    if set(stands) - set(STANDS):
+        raise Invalid(f"An image of a review is one of {', '.join(STANDS)}.")
+    return Choice(
+        labels=tuple(given.get("class", ())),
+        stands=stands,
+        groups=tuple(given.get("group", ())),
+        least=_score(given.get("score", ["0"])[-1]),
+        text=given.get("text", [""])[-1],
+        sort=sort,
+    )
+
+
+def take(
+    session: Session,
+    run_id: int,
+    choice: Choice,
+    holder: str,
+    author: str,
+    *,
+    after: int = 0,
+    wanted: int = 0,
+    count: int = 4,
+) -> Taken:
+    """Reserve the next images for one person; nobody else is given them until the lease ends.
+
+    `after` is the last image the person has; past the end the queue begins again. `wanted` names
+    an image to begin with, which another person may hold.
+    """
+    if not 0 < count <= MOST or not holder:
+        raise Invalid(f"A person takes 1 to {MOST} images at a time.")
+    session.execute(delete(LeaseRow).where(LeaseRow.until < now()))
+    first = [wanted] if wanted and _in_run(session, run_id, wanted) else []
+    free = _next(session, run_id, choice, after, count - len(first) + 1)
+    chosen = [image_id for image_id in free if image_id not in first]
+    mine = _reserve(session, run_id, [*first, *chosen][:count], holder, author)
+    where = _where(session, run_id, choice)
+    total = _count(session, where)
+    still = _count(session, and_(where, ~_reviewed(run_id)))
+    return Taken(mine, total, still, _others(session, run_id, holder))
+
+
+def renew(session: Session, run_id: int, holder: str) -> int:
+    """Keep what a person has for another while; returns how many images that are."""
+    query = update(LeaseRow).where(LeaseRow.run_id == run_id, LeaseRow.holder == holder)
+    result: Any = session.execute(query.values(until=now() + LEASE))
+    return int(result.rowcount)
+
+
+def give_back(session: Session, run_id: int, holder: str) -> None:
+    """Let others have what this person had."""
+    session.execute(delete(LeaseRow).filter_by(run_id=run_id, holder=holder))
+
+
+def held_by(session: Session, run_id: int, image_id: int, holder: str) -> str:
+    """Who else has the image before them; empty: nobody."""
+    row = session.get(LeaseRow, (run_id, image_id))
+    other = row is not None and row.holder != holder and row.until >= now()
+    return (row.author or "Somebody") if row is not None and other else ""
+
+
+def ids(session: Session, run_id: int, choice: Choice, limit: int, offset: int = 0) -> list[int]:
+    """The images of a choice in its order, whoever has them."""
+    query = select(RunImageRow.image_id).where(_where(session, run_id, choice))
+    ordered = query.order_by(*_order(choice.sort)).limit(limit).offset(offset)
+    return list(session.scalars(ordered))
+
+
+def _next(session: Session, run_id: int, choice: Choice, after: int, count: int) -> list[int]:
+    """Open images that nobody has, in order after one, then from the start again."""
+    where = and_(_where(session, run_id, choice), ~_held(run_id))
+    if "pass" not in choice.stands and "fail" not in choice.stands:
+        where = and_(where, ~_reviewed(run_id))
+    query = select(RunImageRow.image_id).order_by(*_order(choice.sort)).limit(count)
+    later = _later(session, run_id, choice.sort, after) if after else None
+    if later is None:
+        return list(session.scalars(query.where(where)))
+    found = list(session.scalars(query.where(where, later)))
+    if len(found) < count:
+        found += [id_ for id_ in session.scalars(query.where(where)) if id_ not in found]
+    return [id_ for id_ in found if id_ != after][:count]
+
+
+def _reserve(
+    session: Session, run_id: int, image_ids: Sequence[int], holder: str, author: str
+) -> tuple[int, ...]:
+    until = now() + LEASE
+    rows = [
+        {"run_id": run_id, "image_id": id_, "holder": holder, "author": author, "until": until}
+        for id_ in image_ids
+    ]
+    engine.insert_new(session, LeaseRow, rows)
+    query = select(LeaseRow.image_id).where(
+        LeaseRow.run_id == run_id, LeaseRow.holder == holder, LeaseRow.image_id.in_(image_ids)
+    )
+    mine = set(session.scalars(query))
+    return tuple(id_ for id_ in image_ids if id_ in mine)
+
+
+def _where(session: Session, run_id: int, choice: Choice) -> ColumnElement[bool]:
+    parts: list[ColumnElement[bool]] = [RunImageRow.run_id == run_id, RunImageRow.status == "ok"]
+    if choice.labels or choice.least > 0:
+        parts.append(_has_detection(run_id, choice))
+    if choice.text:
+        parts.append(RunImageRow.name.icontains(choice.text, autoescape=True))
+    if choice.groups:
+        members = select(ImageRow.id).where(ImageRow.group.in_(choice.groups))
+        parts.append(RunImageRow.image_id.in_(_here(session, members)))
+    if choice.stands:
+        parts.append(or_(*(_stands(run_id, one) for one in choice.stands)))
+    return and_(*parts)
+
+
+def _has_detection(run_id: int, choice: Choice) -> ColumnElement[bool]:
+    query = select(DetectionRow.image_id).where(
+        DetectionRow.run_id == run_id, DetectionRow.score >= choice.least
+    )
+    if choice.labels:
+        query = query.where(DetectionRow.label.in_(choice.labels))
+    return RunImageRow.image_id.in_(query)
+
+
+def _here(session: Session, query: Select[tuple[int]]) -> Any:
+    """A subquery where both bases live in one database, else its values."""
+    operational = session.get_bind(mapper=ImageRow)
+    results = session.get_bind(mapper=RunImageRow)
+    return query if operational is results else list(session.scalars(query))
+
+
+def _stands(run_id: int, stand: str) -> ColumnElement[bool]:
+    return ~_reviewed(run_id) if stand == "open" else _board(run_id, (Verdict(stand),))
+
+
+def _reviewed(run_id: int) -> ColumnElement[bool]:
+    return _board(run_id, deciding.BOARD_VERDICTS)
+
+
+def _board(run_id: int, verdicts: Sequence[Verdict]) -> ColumnElement[bool]:
+    return RunImageRow.image_id.in_(deciding.boards(run_id, verdicts))
+
+
+def _held(run_id: int) -> ColumnElement[bool]:
+    """Images that anybody has: others, or this person already."""
+    return exists().where(LeaseRow.run_id == run_id, LeaseRow.image_id == RunImageRow.image_id)
+
+
+def _others(session: Session, run_id: int, holder: str) -> int:
+    query = select(func.count(func.distinct(LeaseRow.holder))).where(
+        LeaseRow.run_id == run_id, LeaseRow.holder != holder
+    )
+    return session.scalar(query) or 0
+
+
+def _in_run(session: Session, run_id: int, image_id: int) -> bool:
+    return session.get(RunImageRow, (run_id, image_id)) is not None
+
+
+def _order(sort: str) -> tuple[ColumnElement[Any], ...]:
+    return tuple(c.desc() if down else c.asc() for c, down in _keys(sort))
+
+
+def _keys(sort: str) -> tuple[tuple[ColumnElement[Any], bool], ...]:
+    last: tuple[ColumnElement[Any], bool] = (RunImageRow.image_id.expression, False)
+    if sort == "name":
+        return ((RunImageRow.name.expression, False), last)
+    if sort == "detections":
+        return ((RunImageRow.detections.expression, True), last)
+    if sort == "size":
+        return ((RunImageRow.width * RunImageRow.height, True), last)
+    if sort == "score":
+        return ((_best(), True), last)
+    return ((RunImageRow.doubt.expression, True), last)
+
+
+def _best() -> ColumnElement[Any]:
+    """The best score of an image: its first detection has it."""
+    return func.coalesce(
+        select(DetectionRow.score)
+        .where(
+            DetectionRow.run_id == RunImageRow.run_id,
+            DetectionRow.image_id == RunImageRow.image_id,
+            DetectionRow.idx == 0,
+        )
+        .correlate(RunImageRow)
+        .scalar_subquery(),
+        -1.0,
+    )
+
+
+def _later(session: Session, run_id: int, sort: str, after: int) -> ColumnElement[bool] | None:
+    (column, down), (last, _) = _keys(sort)
+    query = select(column).where(RunImageRow.run_id == run_id, RunImageRow.image_id == after)
+    found = session.execute(query).first()
+    if found is None:
+        return None
+    value = found[0]
+    beyond = column < value if down else column > value
+    return or_(beyond, and_(column == value, last > after))
+
+
+def _count(session: Session, where: ColumnElement[bool]) -> int:
+    return session.scalar(select(func.count()).select_from(RunImageRow).where(where)) or 0
+
+
+def _score(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise Invalid(f"A score is a number between 0 and 1, not {text[:40]!r}.") from error
+    if not 0 <= value <= 1:
+        raise Invalid(f"A score is a number between 0 and 1, not {text[:40]!r}.")
+    return value
