@@ -33,8 +33,8 @@ def enqueue(
 ) -> Job:
     """Queue a request; the same `key` again gives the job that it made the first time."""
     kind = kinds.find(request.kind)
-    if key and (known := session.scalar(select(Row).where(Row.idempotency_key == key))):
-        return to_job(known)
+    if key and (known := by_key(session, key)):
+        return known
     waiting = kinds.fill(kind.waiting, request)
     _refuse_twin(session, kind, waiting)
     row = Row(
@@ -57,6 +57,22 @@ def enqueue(
         raise Busy(f"{kind.title} is already waiting in the queue.") from error
     journal.write(session, row.id, "Queued.")
     return to_job(row)
+
+
+def by_key(session: Session, key: str) -> Job | None:
+    """The job that was queued under an idempotency key, if there is one."""
+    row = session.scalar(select(Row).where(Row.idempotency_key == key))
+    return to_job(row) if row else None
+
+
+def refuse_waiting(session: Session, name: str, project_id: int) -> None:
+    """Raise Busy if a job of that kind already waits for the project: no need to prepare one."""
+    waiting = select(Row.id).where(
+        Row.kind == name, Row.project_id == project_id, Row.state == JobState.QUEUED
+    )
+    if (id := session.scalar(waiting.limit(1))) is not None:
+        title = kinds.find(name).title
+        raise Busy(f"{title} of this project is already waiting in the queue as job {id}.")
 
 
 def is_waiting(session: Session, lane: kinds.Lane) -> bool:

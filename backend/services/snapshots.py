@@ -45,6 +45,13 @@ def freeze(session: Session, project_id: int, seed: int, author: str) -> Snapsho
     return _snapshot(row)
 
 
+def plan(session: Session, project_id: int, seed: int) -> dict[int, Split]:
+    """Where each labelled image would go if a snapshot were frozen now."""
+    project = projects.get(session, project_id)
+    members = _split(_labelled(session, project_id, project.task), seed)
+    return {member.image_id: member.split for member in members}
+
+
 def get(session: Session, snapshot_id: int) -> Snapshot:
     """The snapshot with that id."""
     row = session.get(SnapshotRow, snapshot_id)

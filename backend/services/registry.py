@@ -1,0 +1,228 @@
+"""The registry: a project's models v1, v2 …, what each is worth, and which one is champion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from backend.domain import JobState, Model, ModelState
+from backend.errors import Invalid, NotFound, Refused
+from backend.storage.tables import JobRow, ModelRow, ProjectRow
+
+CHAMPION = "champion"
+LOST = (JobState.FAILED, JobState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """A model with all that was measured of it: curves and confusion, and how it compares."""
+
+    model: Model
+    author: str
+    evaluation: Mapping[str, Any] = field(default_factory=dict)
+    against: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+def add(
+    session: Session,
+    project_id: int,
+    family: str,
+    *,
+    classes: tuple[str, ...],
+    snapshot_id: int | None,
+    parameters: Mapping[str, Any],
+    author: str = "",
+) -> Model:
+    """The project's next version, still to be trained; its parent is the champion of now."""
+    session.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update())
+    last = session.scalar(select(func.max(ModelRow.number)).filter_by(project_id=project_id))
+    parent = session.scalar(select(ModelRow.id).filter_by(project_id=project_id, champion=True))
+    row = ModelRow(
+        project_id=project_id,
+        number=(last or 0) + 1,
+        family=family,
+        author=author,
+        classes=list(classes),
+        parameters=dict(parameters),
+        snapshot_id=snapshot_id,
+        parent_id=parent,
+    )
+    session.add(row)
+    session.flush()
+    return _model(row, None)
+
+
+def set_job(session: Session, model_id: int, job_id: int) -> None:
+    """Note which job trains the model."""
+    _row(session, model_id).job_id = job_id
+
+
+def complete(
+    session: Session,
+    model_id: int,
+    weights: str,
+    evaluation: Mapping[str, Any],
+    *,
+    against: Mapping[str, Any] | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> Model:
+    """The model is ready; the first one of a project becomes its champion by itself."""
+    row = _row(session, model_id)
+    row.weights, row.state = weights, ModelState.READY
+    row.facts = {"against": dict(against or {}), "provenance": dict(provenance or {})}
+    _keep(row, evaluation)
+    others = select(ModelRow.id).filter_by(project_id=row.project_id, champion=True)
+    if session.scalar(others) is None:
+        row.champion = True
+    session.flush()
+    return _model(row, None)
+
+
+def keep_evaluation(session: Session, model_id: int, evaluation: Mapping[str, Any]) -> None:
+    """Replace what was measured of a model by a newer measurement."""
+    _keep(_row(session, model_id), evaluation)
+
+
+def promote(session: Session, model_id: int) -> Model:
+    """Make a ready model the champion; the one before can be promoted again at any time."""
+    row = _row(session, model_id)
+    if row.state != ModelState.READY:
+        raise Refused(f"v{row.number} is not ready, so it cannot become the champion.")
+    same = update(ModelRow).filter_by(project_id=row.project_id, champion=True)
+    session.execute(same.values(champion=False))
+    row.champion = True
+    session.flush()
+    return _model(row, None)
+
+
+def models(session: Session, project_id: int) -> list[Model]:
+    """The project's models, newest first."""
+    query = (
+        select(ModelRow, JobRow.state)
+        .outerjoin(JobRow, JobRow.id == ModelRow.job_id)
+        .where(ModelRow.project_id == project_id)
+        .order_by(ModelRow.number.desc())
+    )
+    return [_model(row, state) for row, state in session.execute(query)]
+
+
+def get(session: Session, model_id: int) -> Model:
+    """The model of that id."""
+    row = _row(session, model_id)
+    return _model(row, _job_state(session, row))
+
+
+def find(session: Session, project_id: int, name: str) -> Model:
+    """The model named vN, or the champion."""
+    query = select(ModelRow).filter_by(project_id=project_id)
+    if name == CHAMPION:
+        query = query.filter_by(champion=True)
+    elif name[:1] == "v" and name[1:].isdigit():
+        query = query.filter_by(number=int(name[1:]))
+    else:
+        raise Invalid(f"{name!r} is no model of a project: name vN or {CHAMPION}.")
+    row = session.scalar(query)
+    if row is None:
+        raise NotFound(f"The project has no model {name!r}.")
+    return _model(row, _job_state(session, row))
+
+
+def champion(session: Session, project_id: int) -> Model | None:
+    """The project's best model as a person has decided, if it has one."""
+    row = session.scalar(select(ModelRow).filter_by(project_id=project_id, champion=True))
+    return _model(row, None) if row else None
+
+
+def details(session: Session, model_id: int) -> Details:
+    """All that is known of a model."""
+    row = _row(session, model_id)
+    facts = row.facts or {}
+    return Details(
+        _model(row, _job_state(session, row)),
+        row.author,
+        {**row.metrics, **facts.get("evaluation", {})},
+        facts.get("against", {}),
+        facts.get("provenance", {}),
+    )
+
+
+def verdict(told: Details) -> str:
+    """Whether the model is better than the champion it was compared with, class by class."""
+    against = told.against
+    if not against:
+        return f"{told.model.name} has no other model to be compared with yet."
+    better, worse = _classes(against, True), _classes(against, False)
+    parts = [_overall(told.model.name, against)]
+    if better:
+        parts.append(f"Better in: {', '.join(better)}.")
+    if worse:
+        parts.append(f"Worse in: {', '.join(worse)}.")
+    if not better and not worse and against.get("per_class"):
+        parts.append("No class differs clearly.")
+    return " ".join(parts)
+
+
+def _overall(name: str, against: Mapping[str, Any]) -> str:
+    figure = next(key for key in ("map50", "map", "accuracy") if key in against)
+    found, other = against[figure], against["model"]
+    words = {"map50": "mAP@.5", "map": "mAP", "accuracy": "accuracy"}[figure]
+    if found["difference"] is None:
+        return f"{name} cannot be compared with {other}: nothing was there to be found."
+    difference = f"{words} {found['difference']:+.3f}"
+    if interval := found["interval"]:
+        difference += f", 95 % between {interval[0]:+.3f} and {interval[1]:+.3f}"
+    how = {True: "better than", False: "worse than", None: "not clearly different from"}
+    return f"{name} is {how[found['better']]} {other} ({difference})."
+
+
+def _classes(against: Mapping[str, Any], better: bool) -> list[str]:
+    return [
+        name for name, found in against.get("per_class", {}).items() if found["better"] is better
+    ]
+
+
+def _keep(row: ModelRow, evaluation: Mapping[str, Any]) -> None:
+    """What lists show stays small; the curves are read for one model at a time."""
+    large = ("curves", "confusion", "sizes")
+    row.metrics = {name: value for name, value in evaluation.items() if name not in large}
+    drawn = {name: value for name, value in evaluation.items() if name in large}
+    row.facts = {**(row.facts or {}), "evaluation": drawn}
+
+
+def _job_state(session: Session, row: ModelRow) -> str | None:
+    return session.scalar(select(JobRow.state).where(JobRow.id == row.job_id))
+
+
+def _row(session: Session, model_id: int) -> ModelRow:
+    row = session.get(ModelRow, model_id)
+    if row is None:
+        raise NotFound(f"There is no model {model_id}.")
+    return row
+
+
+def _model(row: ModelRow, job_state: str | None) -> Model:
+    """A model whose job has ended without it has failed, however that came about."""
+    state = ModelState(row.state)
+    if state is ModelState.TRAINING and job_state in LOST:
+        state = ModelState.FAILED
+    return Model(
+        id=row.id,
+        project_id=row.project_id,
+        name=f"v{row.number}",
+        family=row.family,
+        state=state,
+        classes=tuple(row.classes),
+        champion=row.champion,
+        at=row.at,
+        weights=row.weights,
+        snapshot_id=row.snapshot_id,
+        parent_id=row.parent_id,
+        job_id=row.job_id,
+        parameters=row.parameters,
+        metrics=row.metrics,
+    )

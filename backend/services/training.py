@@ -1,0 +1,112 @@
+"""Retraining as a page or a command asks for it: checked, frozen, numbered and queued at once."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from backend import families
+from backend.domain import Job, Model, ModelState
+from backend.errors import Invalid, NotFound, Refused
+from backend.jobs import kinds, queue
+from backend.services import preflight, registry, snapshots
+
+SCRATCH = "scratch"
+WEIGHTS = (".pt", ".pth", ".safetensors")
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What a click on Retrain has made."""
+
+    job: Job
+    model: Model
+
+
+def retrain(
+    session: Session,
+    project_id: int,
+    family: str,
+    *,
+    start: str = "",
+    parameters: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    author: str = "",
+    key: str = "",
+) -> Started:
+    """Freeze a snapshot, number a model and queue its training, all or nothing.
+
+    `start` is empty (the family's own start weights), "scratch", a model of the project (vN,
+    champion) or a weights file. `parameters` are those of `workers.models.base.Parameters`;
+    what a family does not know goes under "extra".
+    """
+    if key and (job := queue.by_key(session, key)):
+        return Started(job, registry.get(session, int(job.request["model_id"])))
+    queue.refuse_waiting(session, "train", project_id=project_id)
+    number = random.randrange(2**31) if seed is None else seed
+    values = {**families.find(family).defaults, **(parameters or {}), "seed": number}
+    begin = _start(session, project_id, family, start, values)
+    preflight.refuse(preflight.check(session, project_id, family, values, number))
+    snapshot = snapshots.freeze(session, project_id, number, author)
+    model = registry.add(
+        session,
+        project_id,
+        family,
+        classes=snapshot.classes,
+        snapshot_id=snapshot.id,
+        parameters={**values, "start": start},
+        author=author,
+    )
+    request = kinds.Train(project_id, model.id, snapshot.id, family, begin, values)
+    job = queue.enqueue(session, request, author=author, key=key)
+    registry.set_job(session, model.id, job.id)
+    return Started(job, registry.get(session, model.id))
+
+
+def evaluate(
+    session: Session,
+    project_id: int,
+    model: str,
+    *,
+    split: str = "test",
+    iou: float = 0.5,
+    author: str = "",
+) -> Job:
+    """Queue the measurement of a model on one split of the snapshot it was trained with."""
+    if not 0.0 < iou < 1.0:
+        raise Invalid(f"The overlap (IoU) must lie between 0 and 1, not be {iou:g}.")
+    if split not in ("train", "val", "test"):
+        raise Invalid(f"There is no split {split!r}; there are train, val and test.")
+    chosen = registry.find(session, project_id, model)
+    if chosen.state is not ModelState.READY:
+        raise Refused(f"{chosen.name} is not ready, so it cannot be measured.")
+    request = kinds.Evaluate(project_id, chosen.id, chosen.snapshot_id, split, iou)
+    return queue.enqueue(session, request, author=author)
+
+
+def _start(
+    session: Session, project_id: int, family: str, start: str, values: dict[str, Any]
+) -> str:
+    """The weights as the worker finds them: a stored hash, a file, or nothing."""
+    if start in ("", SCRATCH):
+        if start == SCRATCH:
+            values["extra"] = {**values.get("extra", {}), "from_scratch": True}
+        return ""
+    if start.endswith(WEIGHTS):
+        path = Path(start).resolve()
+        if not path.is_file():
+            raise NotFound(f"There is no weights file {start}.")
+        return str(path)
+    model = registry.find(session, project_id, start)
+    if model.family != family:
+        raise Refused(
+            f"{model.name} is a {model.family} model, so a {family} cannot start from it."
+        )
+    if model.state is not ModelState.READY:
+        raise Refused(f"{model.name} is not ready, so nothing can start from it.")
+    return model.weights

@@ -1,0 +1,219 @@
+"""Retrain as a click asks for it: all or nothing, checked first, numbered for good."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from backend.domain import Box, Job, Model, ModelState, Project, Split, State, Task
+from backend.errors import Busy, Invalid, LoupeError, NotFound, Refused
+from backend.jobs import queue
+from backend.jobs.kinds import Lane
+from backend.services import images, labelling, preflight, projects, registry, training
+from backend.services.images import NewImage
+from backend.storage.engine import Database
+from backend.storage.tables import ModelRow, SnapshotRow
+
+CLASSES = ("open", "short")
+
+
+@pytest.fixture
+def project(database: Database) -> Project:
+    """Twelve labelled boards, each with one box of each class and a golden."""
+    return filled(database, 12)
+
+
+def filled(database: Database, count: int, labels: tuple[str, ...] = CLASSES) -> Project:
+    with database.write.begin() as session:
+        project = projects.create(session, f"boards {count}", Task.DETECT, CLASSES)
+        golden = NewImage("golden.png", "0" * 64, 640, 640, is_golden=True)
+        boxes = tuple(Box(10, 10 * i + 1, 30, 10 * i + 9, label) for i, label in enumerate(labels))
+        boards = [
+            NewImage(
+                f"{i}.png",
+                f"{i + 1:064x}",
+                640,
+                640,
+                boxes=boxes,
+                golden="golden.png",
+                labelled=True,
+            )
+            for i in range(count)
+        ]
+        images.add(session, project.id, [golden, *boards], "ann")
+        return projects.get(session, project.id)
+
+
+def retrain(database: Database, project: Project, **how: Any) -> training.Started:
+    with database.write.begin() as session:
+        return training.retrain(session, project.id, how.pop("family", "yolo"), **how)
+
+
+def finish(database: Database, started: training.Started, **against: Any) -> Model:
+    """What the worker does at the end of a training."""
+    with database.write.begin() as session:
+        job = queue.claim(session, "machine:1:1", Lane.LONG)
+        assert job is not None
+        figures = {"map50": 0.9, "curves": {"open": []}}
+        registry.complete(session, started.model.id, "a" * 64, figures, against=against)
+        queue.finish(session, job, {})
+        return registry.get(session, started.model.id)
+
+
+def count(database: Database, row: Any) -> int:
+    with database.read() as session:
+        return session.scalar(select(func.count()).select_from(row)) or 0
+
+
+def test_a_click_freezes_numbers_and_queues(database: Database, project: Project) -> None:
+    started = retrain(database, project, seed=3, parameters={"epochs": 2}, author="ann")
+    assert (started.model.name, started.model.state) == ("v1", ModelState.TRAINING)
+    assert started.job.request["snapshot_id"] == started.model.snapshot_id
+    assert started.job.request["parameters"]["epochs"] == 2
+    assert started.model.job_id == started.job.id
+
+
+def test_a_double_click_leaves_nothing_behind(database: Database, project: Project) -> None:
+    retrain(database, project)
+    with pytest.raises(Busy, match="already waiting"):
+        retrain(database, project)
+    assert (count(database, ModelRow), count(database, SnapshotRow)) == (1, 1)
+
+
+def test_the_same_click_sent_twice_gives_the_same_training(
+    database: Database, project: Project
+) -> None:
+    first = retrain(database, project, key="click")
+    again = retrain(database, project, key="click")
+    assert (again.job.id, again.model.id) == (first.job.id, first.model.id)
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({"parameters": {"epochs": 0}}, "epochs must be from 1"),
+        ({"parameters": {"image_size": 10**9}}, "image_size must be from 32 to 4096"),
+        ({"parameters": {"batch": "many"}}, "batch must be"),
+        ({"parameters": {"variant": "huge"}}, "no variant 'huge'"),
+        ({"family": "oracle"}, "no model family 'oracle'"),
+        ({"family": "classifier"}, "the project's task is detect"),
+        ({"start": "v9"}, "no model 'v9'"),
+        ({"start": "nowhere.pt"}, "no weights file nowhere.pt"),
+        ({"start": "???"}, "is no model of a project"),
+    ],
+)
+def test_nonsense_is_refused_with_a_sentence(
+    sqlite: Database, how: dict[str, Any], sentence: str
+) -> None:
+    project = filled(sqlite, 4)
+    with pytest.raises(LoupeError, match=sentence):
+        retrain(sqlite, project, **how)
+    assert count(sqlite, SnapshotRow) == 0
+
+
+@pytest.mark.parametrize(
+    ("boards", "labels", "sentence"),
+    [
+        (0, CLASSES, "no labelled image yet"),
+        (1, CLASSES, "one labelled image"),
+        (4, (), "nothing to learn"),
+    ],
+)
+def test_too_little_is_refused(
+    sqlite: Database, boards: int, labels: tuple[str, ...], sentence: str
+) -> None:
+    with pytest.raises(Invalid, match=sentence):
+        retrain(sqlite, filled(sqlite, boards, labels))
+
+
+def test_a_golden_family_needs_goldens(sqlite: Database) -> None:
+    project = filled(sqlite, 4)
+    with sqlite.write.begin() as session:
+        ids = images.ids(session, project.id, [f"{i}.png" for i in range(4)])
+        images.set_golden(session, list(ids.values()), None)
+    with pytest.raises(Invalid, match="No labelled image has a golden"):
+        retrain(sqlite, project, family="golden")
+
+
+def test_the_check_warns_of_what_will_disappoint(sqlite: Database) -> None:
+    project = filled(sqlite, 12, ("open",))
+    with sqlite.write.begin() as session:
+        ids = list(images.ids(session, project.id, [f"{i}.png" for i in range(12)]).values())
+        images.set_split(session, ids[:6], Split.TRAIN)
+        images.set_split(session, ids[6:9], Split.VAL)
+        images.set_split(session, ids[9:], Split.TEST)
+        images.set_group(session, [ids[0], ids[-1]], "lot 7")
+        labelling.save(session, ids[1], 1, (), "ann", state=State.DONE)
+        report = preflight.check(session, project.id, "yolo")
+    assert report.problems == ()
+    assert report.images == {"train": 6, "val": 3, "test": 3}
+    assert report.boxes["open"] == {"train": 5, "val": 3, "test": 3}
+    told = " ".join(report.warnings)
+    assert "'short' is never seen in training" in told
+    assert "1 of 12 images have no box" in told
+    assert "The same group stands in two splits 1 times" in told
+
+
+def test_the_first_model_is_champion_and_the_next_must_be_promoted(
+    database: Database, project: Project
+) -> None:
+    first = finish(database, retrain(database, project))
+    assert (first.champion, first.state) == (True, ModelState.READY)
+    second = finish(database, retrain(database, project))
+    assert (second.name, second.champion, second.parent_id) == ("v2", False, first.id)
+    with database.write.begin() as session:
+        registry.promote(session, second.id)
+        assert registry.find(session, project.id, "champion").id == second.id
+        registry.promote(session, first.id)
+        assert [model.champion for model in registry.models(session, project.id)] == [False, True]
+
+
+def test_a_model_whose_job_was_cancelled_has_failed(database: Database, project: Project) -> None:
+    started = retrain(database, project)
+    with database.write.begin() as session:
+        queue.cancel(session, started.job.id)
+        assert registry.get(session, started.model.id).state is ModelState.FAILED
+        with pytest.raises(Refused, match="v1 is not ready"):
+            registry.promote(session, started.model.id)
+        queue.retry(session, started.job.id)
+        assert registry.get(session, started.model.id).state is ModelState.TRAINING
+
+
+def test_a_training_may_start_from_an_earlier_model(database: Database, project: Project) -> None:
+    finish(database, retrain(database, project))
+    started = retrain(database, project, start="champion")
+    assert started.job.request["start"] == "a" * 64
+    finish(database, started)
+    with pytest.raises(Refused, match="v1 is a yolo model"):
+        retrain(database, project, family="golden", start="v1")
+
+
+def test_the_verdict_names_what_is_better_and_what_is_worse(sqlite: Database) -> None:
+    project = filled(sqlite, 4)
+    clear = {"difference": 0.1, "interval": [0.05, 0.15], "better": True}
+    worse = {"difference": -0.2, "interval": [-0.3, -0.1], "better": False}
+    finish(sqlite, retrain(sqlite, project))
+    per_class = {"open": clear, "short": worse}
+    model = finish(sqlite, retrain(sqlite, project), model="v1", map50=clear, per_class=per_class)
+    with sqlite.read() as session:
+        told = registry.details(session, model.id)
+    assert registry.verdict(told) == (
+        "v2 is better than v1 (mAP@.5 +0.100, 95 % between +0.050 and +0.150). "
+        "Better in: open. Worse in: short."
+    )
+    assert "curves" not in told.model.metrics
+    assert told.evaluation["curves"] == {"open": []}
+
+
+def test_a_model_that_is_not_there_cannot_be_measured(sqlite: Database) -> None:
+    project = filled(sqlite, 4)
+    with pytest.raises(NotFound), sqlite.write.begin() as session:
+        training.evaluate(session, project.id, "v1")
+    model = finish(sqlite, retrain(sqlite, project))
+    with sqlite.write.begin() as session:
+        job: Job = training.evaluate(session, project.id, model.name, iou=0.33)
+        assert job.request["iou"] == 0.33
+        with pytest.raises(Invalid, match="between 0 and 1"):
+            training.evaluate(session, project.id, "v1", iou=2.0)
