@@ -141,6 +141,14 @@ def classification(
     }
 
 
+def mean_difference(values: NDArray[np.float64], resamples: int = 300, seed: int = 0) -> Figures:
+    """The mean of differences picture by picture: {difference, interval, better}."""
+    if not len(values):
+        return _difference(math.nan, [])
+    drawn = [float(w @ values / w.sum()) for w in _draws(len(values), resamples, seed)]
+    return _difference(float(values.mean()), drawn)
+
+
 def _precisions(
     rankings: Sequence[Ranking], weights: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:

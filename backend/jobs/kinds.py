@@ -66,12 +66,12 @@ class Propose(Detect):
 
 @dataclass(frozen=True, slots=True)
 class Evaluate(Request):
-    """Measure a model on one split of a snapshot, or of the project as it stands."""
+    """Measure a model on one split of its snapshot; without a name, on the held-out one."""
 
     kind: ClassVar[str] = "evaluate"
     model_id: int
     snapshot_id: int | None = None
-    split: str = "test"
+    split: str = ""
     iou: float = 0.5
 
 

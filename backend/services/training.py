@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend import families
-from backend.domain import Job, Model, ModelState
+from backend.domain import Job, Model, ModelState, Split
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.services import preflight, registry, snapshots
@@ -73,14 +73,17 @@ def evaluate(
     project_id: int,
     model: str,
     *,
-    split: str = "test",
+    split: str = "",
     iou: float = 0.5,
     author: str = "",
 ) -> Job:
-    """Queue the measurement of a model on one split of the snapshot it was trained with."""
+    """Queue the measurement of a model on one split of the snapshot it was trained with.
+
+    Without a split it is the held-out one: test, or validation where there is no test split.
+    """
     if not 0.0 < iou < 1.0:
         raise Invalid(f"The overlap (IoU) must lie between 0 and 1, not be {iou:g}.")
-    if split not in ("train", "val", "test"):
+    if split not in ("", *Split):
         raise Invalid(f"There is no split {split!r}; there are train, val and test.")
     chosen = registry.find(session, project_id, model)
     if chosen.state is not ModelState.READY:

@@ -1,0 +1,101 @@
+"""From a click on Retrain to a model in the registry, by a real worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.domain import JobState, Project
+from backend.services import registry, sampling, training
+from backend.storage.files import Files
+from tests.workers import running
+from tests.workers.running import House
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with running.house(tmp_path_factory.mktemp("house")) as built:
+        built.start_worker()
+        yield built
+
+
+@pytest.fixture(scope="module")
+def files(house: House) -> Files:
+    return Files(str(house.home / "files"), house.home / "cache")
+
+
+@pytest.fixture(scope="module")
+def project(house: House, files: Files) -> Project:
+    drawn = sampling.draw(files, "pcb", 24, seed=5)
+    with house.database.write.begin() as session:
+        return sampling.create(session, "boards", "pcb", drawn)
+
+
+def retrain(house: House, project: Project, family: str = "golden") -> training.Started:
+    with house.database.write.begin() as session:
+        return training.retrain(session, project.id, family, seed=1)
+
+
+def test_a_model_stands_in_the_registry_beside_the_champion(house: House, project: Project) -> None:
+    first = house.until_ended(retrain(house, project).job.id, 120)
+    assert (first.state, first.error) == (JobState.DONE, "")
+    assert first.result["metrics"]["map50"] > 0.3
+    second = house.until_ended(retrain(house, project).job.id, 120)
+    with house.database.read() as session:
+        told = registry.details(session, second.result["model_id"])
+        assert registry.find(session, project.id, "champion").name == "v1"
+    assert told.against["model"] == "v1"
+    assert told.against["map50"]["difference"] == 0.0
+    assert registry.verdict(told).startswith("v2 is not clearly different from v1")
+    assert set(told.evaluation["per_class"]) == set(told.model.classes)
+    assert told.provenance["job"] == second.id
+
+
+def test_a_model_is_measured_as_the_training_measured_it(house: House, project: Project) -> None:
+    started = retrain(house, project)
+    trained = house.until_ended(started.job.id, 120)
+    with house.database.write.begin() as session:
+        job = training.evaluate(session, project.id, started.model.name)
+    measured = house.until_ended(job.id, 60).result
+    figures = trained.result["metrics"]
+    assert {name: measured[name] for name in figures} == figures
+
+
+def test_a_picture_lost_after_the_click_is_named(house: House, files: Files) -> None:
+    drawn = sampling.draw(files, "pcb", 6, seed=99)
+    with house.database.write.begin() as session:
+        project = sampling.create(session, "torn", "pcb", drawn)
+    for one in drawn:
+        if one.labelled:
+            files.local_path(one.sha256).unlink()
+    job = house.until_ended(retrain(house, project).job.id)
+    assert job.state is JobState.FAILED
+    assert "is not in the store any more: put its file back" in job.error
+    with house.database.read() as session:
+        assert registry.champion(session, project.id) is None
+
+
+def test_a_poisoned_weights_file_is_refused_without_running_it(
+    house: House, project: Project, tmp_path: Path
+) -> None:
+    trap, mark = tmp_path / "evil.pt", tmp_path / "executed"
+    trap.write_bytes(poisoned(mark))
+    with house.database.write.begin() as session:
+        started = training.retrain(session, project.id, "yolo", start=str(trap))
+    job = house.until_ended(started.job.id, 60)
+    assert job.state is JobState.FAILED
+    assert not mark.exists()
+    assert "stopped unexpectedly" not in job.error
+
+
+def poisoned(mark: Path) -> bytes:
+    """A pickle that would create a file if it were loaded carelessly."""
+    import pickle
+
+    class Trap:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return Path.touch, (str(mark),)
+
+    return pickle.dumps(Trap())

@@ -1,0 +1,134 @@
+"""What a model is worth on labelled pictures, the same way for every family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from backend import families
+from backend.domain import Split, Task
+from backend.errors import Refused
+from workers import data, metrics
+from workers.curves import Judged
+from workers.models import base
+from workers.models.base import NOTHING, Detections, Example, TrainingSet
+
+Tell = Callable[[float, str], None]
+BATCH = 8
+HELD_OUT = (Split.TEST, Split.VAL, Split.TRAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a model found in each of the examples; `refused` says why it judged none in some."""
+
+    examples: tuple[Example, ...]
+    detections: tuple[Detections, ...]
+    refused: Mapping[str, str]
+
+
+def held_out(snapshot: TrainingSet) -> Split:
+    """The split that a model is judged by: test, or what there is in its place."""
+    return next(split for split in HELD_OUT if snapshot.of(split))
+
+
+def look(
+    family: str,
+    weights: Path,
+    examples: Sequence[Example],
+    classes: Sequence[str],
+    tell: Tell,
+    device: str = "",
+) -> Seen:
+    """Run a model over the examples; its classes are renumbered as `classes` has them."""
+    model = base.implementation(family).load(weights, device or _device())
+    places = _places(model.classes, classes)
+    found: list[Detections] = []
+    refused: dict[str, str] = {}
+    for start in range(0, len(examples), BATCH):
+        tell(start / len(examples), f"Looking at picture {start + 1} of {len(examples)}")
+        part = examples[start : start + BATCH]
+        answers = model.predict(list(data.pictures(part)))
+        for example, answer in zip(part, answers, strict=True):
+            if isinstance(answer, Refused):
+                refused[example.name] = str(answer)
+            found.append(NOTHING if isinstance(answer, Refused) else _renumber(answer, places))
+    return Seen(tuple(examples), tuple(found), refused)
+
+
+def report(family: str, seen: Seen, classes: Sequence[str], iou: float = 0.5) -> dict[str, Any]:
+    """The figures of `workers.metrics` for what was seen."""
+    if families.find(family).task is Task.CLASSIFY:
+        truths = [list(classes).index(example.label) for example in seen.examples]
+        return metrics.classification(truths, _scores(seen, len(classes)), classes)
+    return {**metrics.report(judged(seen, classes), classes, iou), "refused": len(seen.refused)}
+
+
+def judged(seen: Seen, classes: Sequence[str]) -> list[Judged]:
+    """Detections beside truths, image by image."""
+    known = {name: index for index, name in enumerate(classes)}
+    return [
+        Judged(detections.astype(np.float64), _truths(example, known))
+        for example, detections in zip(seen.examples, seen.detections, strict=True)
+    ]
+
+
+def compare(
+    family: str, ours: Seen, theirs: Seen, classes: Sequence[str], iou: float = 0.5
+) -> dict[str, Any]:
+    """How much better one model is than another on the same pictures."""
+    if families.find(family).task is Task.CLASSIFY:
+        return _compare_classified(ours, theirs, classes)
+    return metrics.compare(judged(ours, classes), judged(theirs, classes), classes, iou)
+
+
+def _compare_classified(ours: Seen, theirs: Seen, classes: Sequence[str]) -> dict[str, Any]:
+    """Right and wrong picture by picture, with the bootstrap's interval."""
+    truths = np.array([list(classes).index(example.label) for example in ours.examples])
+    right = [_scores(seen, len(classes)).argmax(axis=1) == truths for seen in (ours, theirs)]
+    gained = right[0].astype(np.float64) - right[1]
+    return {
+        "accuracy": metrics.mean_difference(gained),
+        "per_class": {
+            name: metrics.mean_difference(gained[truths == index])
+            for index, name in enumerate(classes)
+        },
+    }
+
+
+def _scores(seen: Seen, classes: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A classifier's answer is one row a class, each over the whole picture."""
+    scores = np.zeros((len(seen.detections), classes))
+    for row, detections in zip(scores, seen.detections, strict=True):
+        for found in detections[::-1]:
+            row[int(found[5])] = found[4]
+    return scores
+
+
+def _truths(example: Example, known: Mapping[str, int]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    rows = [(b.x1, b.y1, b.x2, b.y2, known[b.label]) for b in example.boxes if b.label in known]
+    return np.array(rows, np.float64).reshape(-1, 5)
+
+
+def _places(from_classes: Sequence[str], to_classes: Sequence[str]) -> list[int]:
+    """Where each class of a model stands among the classes that count; -1 where it does not."""
+    known = {name: index for index, name in enumerate(to_classes)}
+    return [known.get(name, -1) for name in from_classes]
+
+
+def _renumber(detections: Detections, places: Sequence[int]) -> Detections:
+    if list(places) == list(range(len(places))):
+        return detections
+    moved = detections.copy()
+    moved[:, 5] = np.array(places, np.float32)[detections[:, 5].astype(int)]
+    return moved[moved[:, 5] >= 0]
+
+
+def _device() -> str:
+    import torch
+
+    return "cuda:0" if torch.cuda.is_available() else "cpu"
