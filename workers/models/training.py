@@ -138,6 +138,13 @@ def device() -> str:
     return "cuda:0" if torch.cuda.is_available() else "cpu"
 
 
+def has_bf16(device: str) -> bool:
+    """Whether half the bits give about twice the speed on this device."""
+    if device == "cpu":
+        return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return bool(torch.cuda.is_bf16_supported())
+
+
 def threads(share: int = 1) -> int:
     """The cores for each of `share` processes on this machine."""
     return max(1, len(os.sched_getaffinity(0)) // share)

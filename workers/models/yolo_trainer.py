@@ -111,6 +111,9 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         """Ultralytics would wrap the network for CUDA devices by number; wrap it for any device."""
         self.world_size = 1
         super()._setup_train()
+        self.model.to(memory_format=torch.channels_last)
+        if self.place.device == "cpu" and training.has_bf16("cpu"):
+            _halve(self.model)
         self.world_size = self.place.count
         if self.place.count > 1:
             self.model = torch.nn.parallel.DistributedDataParallel(
@@ -160,6 +163,7 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         """Count the pictures on their way into the network."""
         self.fed = len(batch["img"]) * self.place.count
         prepared: dict[str, Any] = super().preprocess_batch(batch)
+        prepared["img"] = prepared["img"].contiguous(memory_format=torch.channels_last)
         return prepared
 
     def _told_batch(self) -> None:
@@ -238,7 +242,7 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
         "patience": given.patience,
         "device": place.device.removeprefix("cuda:"),
         "workers": 4,
-        "amp": "bf16" if place.device != "cpu" and torch.cuda.is_bf16_supported() else False,
+        "amp": "bf16" if place.device != "cpu" and training.has_bf16(place.device) else False,
         "deterministic": False,
         "plots": False,
         "verbose": False,
@@ -247,6 +251,17 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
         **rate,
         **extra,
     }
+
+
+def _halve(network: Any) -> None:
+    """Compute in bfloat16 on a processor too, which Ultralytics does on graphics cards only."""
+    whole = network.loss
+
+    def loss(batch: Any, preds: Any = None) -> Any:
+        with torch.autocast("cpu", torch.bfloat16):
+            return whole(batch, preds)
+
+    network.loss = loss
 
 
 def _callbacks() -> defaultdict[str, list[Any]]:
