@@ -39,20 +39,34 @@ def colour(pixels: Pixels) -> Pixels:
     return pixels[:, :, :3]
 
 
-def fit(pixels: Pixels, size: int) -> Fitted:
-    """Resize and pad, exactly as the training does."""
+def scale(pixels: Pixels, size: int) -> Pixels:
+    """In colour, the long side scaled to a size."""
     height, width = pixels.shape[:2]
     ratio = size / max(height, width)
     wide, high = (max(1, min(int(np.ceil(side * ratio)), size)) for side in (width, height))
     image = colour(pixels)
-    if ratio != 1:
-        image = _pixels(cv2.resize(image, (wide, high), interpolation=cv2.INTER_LINEAR))
+    if ratio == 1:
+        return image
+    return _pixels(cv2.resize(image, (wide, high), interpolation=cv2.INTER_LINEAR))
+
+
+def fit(pixels: Pixels, size: int) -> Fitted:
+    """Resize and pad, exactly as the training does."""
+    height, width = pixels.shape[:2]
+    image = scale(pixels, size)
+    high, wide = image.shape[:2]
     right, below = -wide % STRIDE, -high % STRIDE
     left, top = right // 2, below // 2
-    padded = cv2.copyMakeBorder(
-        image, top, below - top, left, right - left, cv2.BORDER_CONSTANT, value=(GREY,) * 3
+    padded = pad(image, top, below - top, left, right - left)
+    return Fitted(padded, (wide / width, high / height), (left, top), (width, height))
+
+
+def pad(image: Pixels, top: int, below: int, left: int, right: int) -> Pixels:
+    """A grey border."""
+    grey = (GREY,) * 3
+    return _pixels(
+        cv2.copyMakeBorder(image, top, below, left, right, cv2.BORDER_CONSTANT, value=grey)
     )
-    return Fitted(_pixels(padded), (wide / width, high / height), (left, top), (width, height))
 
 
 def _pixels(image: Any) -> Pixels:

@@ -7,13 +7,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
+import cv2
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import distributed as dist
 
 from backend.domain import Split
 from backend.errors import Invalid, NotFound, Refused
-from workers.models.base import Example, Parameters, Reporter, TrainingSet
+from workers.models.base import Example, Parameters, Pixels, Reporter, TrainingSet
 
 LARGEST_SIDE = 4096
 
@@ -125,12 +129,59 @@ def check_boxes(data: TrainingSet) -> None:
         raise Refused("No training image has a box, so there is nothing to learn.")
 
 
+def pixels(example: Example) -> Pixels:
+    """The picture in colour, or a sentence that it cannot be read."""
+    found = cv2.imread(str(example.path), cv2.IMREAD_COLOR)
+    if found is None:
+        raise NotFound(f"The image {example.name or example.path.name} cannot be read any more.")
+    return cast("Pixels", found)
+
+
+def boxes(example: Example, classes: tuple[str, ...]) -> NDArray[np.float64]:
+    """Its boxes, cut at the picture's edges, as rows x1, y1, x2, y2, class."""
+    rows = [(b.x1, b.y1, b.x2, b.y2, classes.index(b.label)) for b in example.boxes]
+    found = np.array(rows, np.float64).reshape(-1, 5)
+    found[:, 0:4:2] = found[:, 0:4:2].clip(0, example.width)
+    found[:, 1:4:2] = found[:, 1:4:2].clip(0, example.height)
+    return found[(found[:, 2] > found[:, 0]) & (found[:, 3] > found[:, 1])]
+
+
 def judged_on(data: TrainingSet, reporter: Reporter) -> tuple[Example, ...]:
     """The validation images; where there are none, the training images, and the log says so."""
     if chosen := data.of(Split.VAL):
         return chosen
     reporter.log("There are no validation images: the curves are measured on the training images.")
     return data.of(Split.TRAIN)
+
+
+def gather(mine: Any, place: Place) -> list[Any]:
+    """What each process has, by rank."""
+    if place.count == 1:
+        return [mine]
+    everyones: list[Any] = [None] * place.count
+    dist.all_gather_object(everyones, mine)
+    return everyones
+
+
+def mean_over_all(values: Mapping[str, float], place: Place) -> dict[str, float]:
+    """The mean of each value over all processes."""
+    parts = gather(dict(values), place)
+    return {name: sum(part[name] for part in parts) / len(parts) for name in values}
+
+
+def drift(network: torch.nn.Module, place: Place) -> float:
+    """How far the weights of the processes lie apart: 0 as long as gradients are shared."""
+    sums = [float(value.detach().double().abs().sum()) for value in network.parameters()]
+    parts = np.array(gather(sums, place))
+    return float((parts.max(axis=0) - parts.min(axis=0)).max())
+
+
+def diverged(epoch: int) -> Refused:
+    """The loss is no number any more."""
+    return Refused(
+        f"The loss was no number any more in epoch {epoch + 1}: train again with a lower learning "
+        "rate or another seed."
+    )
 
 
 def device() -> str:

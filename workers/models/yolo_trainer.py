@@ -61,6 +61,8 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         super().__init__(overrides=overrides, _callbacks=_callbacks())
         self.world_size, self.ddp = place.count, False
         self.device = torch.device(place.device)
+        self.drift = 0.0
+        self.add_callback("on_train_epoch_end", Trainer._compared)
         if place.leads:
             self.add_callback("on_train_batch_end", Trainer._told_batch)
             self.add_callback("on_fit_epoch_end", Trainer._told_epoch)
@@ -166,6 +168,9 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         prepared["img"] = prepared["img"].contiguous(memory_format=torch.channels_last)
         return prepared
 
+    def _compared(self) -> None:
+        self.drift = training.drift(self.model, self.place)
+
     def _told_batch(self) -> None:
         self.pace.batch(self.epoch, self.fed, sum(float(value) for value in self.tloss.values()))
 
@@ -177,6 +182,7 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         figures["loss"] = sum(
             figures.get(name, 0.0) for name in ("box_loss", "cls_loss", "dfl_loss")
         )
+        figures["drift"] = self.drift
         figures["learning_rate"] = float(next(iter(self.lr.values())))
         figures["images_per_second"] = round(self.pace.images_per_second, 2)
         self.pace.begin_epoch()
@@ -201,18 +207,14 @@ class Pictures(YOLODataset):  # type: ignore[misc]
         return [self._label(example) for example in self.examples]
 
     def _label(self, example: Example) -> dict[str, Any]:
-        size = np.array([example.width, example.height], np.float32)
-        corners = np.array(
-            [(box.x1, box.y1, box.x2, box.y2) for box in example.boxes], np.float32
-        ).reshape(-1, 4)
-        low, high = np.clip(corners[:, :2], 0, size), np.clip(corners[:, 2:], 0, size)
-        kept = (high > low).all(axis=1)
-        labels = [self.classes.index(box.label) for box in example.boxes]
+        rows = training.boxes(example, self.classes)
+        low, high = rows[:, :2], rows[:, 2:4]
+        size = np.tile(np.array([example.width, example.height], np.float32), 2)
         return {
             "im_file": str(example.path),
             "shape": (example.height, example.width),
-            "cls": np.array(labels, np.float32).reshape(-1, 1)[kept],
-            "bboxes": np.hstack([(low + high) / 2, high - low])[kept] / np.tile(size, 2),
+            "cls": rows[:, 4:].astype(np.float32),
+            "bboxes": (np.hstack([(low + high) / 2, high - low]) / size).astype(np.float32),
             "segments": [],
             "keypoints": None,
             "normalized": True,
@@ -235,7 +237,7 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
         "save_dir": str(task.folder),
         "exist_ok": True,
         "epochs": given.epochs,
-        "imgsz": -(-given.image_size // 32) * 32,
+        "imgsz": _side(given),
         "batch": batch,
         "nbs": batch if len(task.data.of(Split.TRAIN)) < 1000 else 64,
         "seed": given.seed,
@@ -251,6 +253,11 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
         **rate,
         **extra,
     }
+
+
+def _side(parameters: Parameters) -> int:
+    """The network sees sides in steps of 32."""
+    return -(-parameters.image_size // 32) * 32
 
 
 def _halve(network: Any) -> None:
@@ -291,7 +298,7 @@ def _conclude(task: Task, last: Mapping[str, Any]) -> Mapping[str, Any]:
     """Write the best epoch's network in our format and say what it reached."""
     best = _checkpoint(task.folder / "weights" / "best.pt") or last
     network = best["ema"].float()
-    header = yolo_network.describe(network, task.data.classes, task.parameters.image_size)
+    header = yolo_network.describe(network, task.data.classes, _side(task.parameters))
     yolo_network.save(task.folder / "model.safetensors", header, network)
     reached = {CURVES[k]: v for k, v in (best.get("train_metrics") or {}).items() if k in CURVES}
     return {"epochs": int(last["epoch"]) + 1, "best_epoch": int(best["epoch"]) + 1, **reached}
