@@ -82,7 +82,7 @@ def unpack(archive: Path, into: Path, most_bytes: int) -> Unpacked:
 def _unzip(archive: Path, into: Path, result: Unpacked, budget: _Budget) -> None:
     with zipfile.ZipFile(archive) as opened:
         for member in opened.infolist():
-            if member.is_dir():
+            if member.filename.endswith("/"):
                 continue
             budget.file()
             mode = member.external_attr >> 16
@@ -117,13 +117,15 @@ def _accepted(raw: str, result: Unpacked, *, regular: bool) -> str:
     name = str(PurePosixPath(raw.replace("\\", "/")))
     reason = _refusal(raw, name, result, regular=regular)
     if reason:
-        result.problems.append(Problem(printable(raw), None, reason))
+        result.problems.append(Problem(printable(raw) or "(no name)", None, reason))
         return ""
     return "" if is_junk(name) else name
 
 
 def _refusal(raw: str, name: str, result: Unpacked, *, regular: bool) -> str:
     parts = PurePosixPath(name).parts
+    if not parts:
+        return "a file of the archive has no name."
     if name.startswith("/") or ".." in parts or (parts and parts[0].endswith(":")):
         return "its name leads out of the archive."
     if printable(raw) != raw:

@@ -51,7 +51,11 @@ def read(tree: Tree) -> Iterator[Found]:
     """Each golden, then the board it belongs to."""
     boards = _boards(tree)
     names = _names(tree)
-    kinds = _kinds(tree)
+    try:
+        kinds = _kinds(tree)
+    except Invalid as error:
+        yield Problem(CLASSES_FILE, None, str(error))
+        kinds = dict(enumerate(KINDS, 1))
     yield Classes(tuple(kinds.values()))
     seen: set[str] = set()
     for board in boards:

@@ -6,23 +6,24 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from backend.errors import Invalid
 
 LARGEST = 64 * 1024 * 1024  # of one element; a longer one is no label
-_BLOCK = 1024 * 1024
+BLOCK = 1024 * 1024
 _SPACE = re.compile(r"[ \t\r\n]*")
+_ENDS = frozenset(",:]} \t\r\n")
 _DECODER = json.JSONDecoder()
 
 
-def elements(path: Path, name: str) -> Iterator[tuple[str, Any, int]]:
+def elements(path: Path, name: str, block: int = BLOCK) -> Iterator[tuple[str, Any, int]]:
     """Each element of the arrays of a top-level object: the array's key, the value, its line.
 
     Other values of the object come as they are, under their key.
     """
     with path.open(encoding="utf-8-sig") as source:
-        reader = _Reader(source, name)
+        reader = _Reader(source, name, block)
         try:
             yield from _object(reader)
         except UnicodeDecodeError as error:
@@ -61,8 +62,9 @@ def _array(reader: _Reader) -> Iterator[tuple[Any, int]]:
 class _Reader:
     """A window over the text, and the number of the line at its start."""
 
-    def __init__(self, source: Any, name: str) -> None:
+    def __init__(self, source: TextIO, name: str, block: int) -> None:
         self._source = source
+        self._block = block
         self._name = name
         self._text = ""
         self._at = 0
@@ -98,10 +100,11 @@ class _Reader:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
-                if len(self._text) - self._at > LARGEST or not self._more():
+                if not self._more():
                     raise self._wrong(str(error)) from error
                 continue
-            if end < len(self._text) or not self._more():  # a number may go on in the next block
+            ended = self._text[end : end + 1] in _ENDS if end < len(self._text) else False
+            if ended or not self._more():  # a number may go on in the next block
                 self._move(end)
                 return value
 
@@ -110,9 +113,9 @@ class _Reader:
         self._at = end
 
     def _more(self) -> bool:
-        if self._ended:
+        if self._ended or len(self._text) - self._at > LARGEST:
             return False
-        block = self._source.read(max(_BLOCK, len(self._text) - self._at))
+        block = self._source.read(max(self._block, len(self._text) - self._at))
         self._ended = not block
         self._text = self._text[self._at :] + block
         self._at = 0
