@@ -87,3 +87,12 @@ def lay(folder: Path, files: Mapping[str, bytes | str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     return folder
+
+
+def numbered(number: int) -> bytes:
+    """A picture that no other number has."""
+    image = Image.new("L", (64, 48))
+    image.putdata([(number >> bit) % 2 * 255 for bit in range(24)] * 128)
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
