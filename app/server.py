@@ -18,7 +18,18 @@ from fastapi import FastAPI
 from app import events, gate, site, worker_process
 from app.house import House
 from app.login import Door
-from app.routes import assets, decisions, images, jobs, labelling, listings, login, projects
+from app.routes import (
+    assets,
+    decisions,
+    detecting,
+    images,
+    jobs,
+    labelling,
+    listings,
+    login,
+    projects,
+    training,
+)
 from backend.errors import Refused, Unavailable
 from backend.services import people
 from backend.services import projects as projects_of
@@ -29,6 +40,18 @@ from backend.storage.previews import Previews
 log = logging.getLogger(__name__)
 
 GIGA = 1e9
+ROOMS = (
+    assets,
+    decisions,
+    detecting,
+    images,
+    jobs,
+    labelling,
+    listings,
+    login,
+    projects,
+    training,
+)
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 
@@ -58,7 +81,7 @@ def create(house: House) -> FastAPI:
     app.add_middleware(events.Edge)
     app.add_middleware(gate.Gate, door=house.door)
     events.install(app)
-    for room in (assets, decisions, images, jobs, labelling, listings, login, projects):
+    for room in ROOMS:
         app.include_router(room.router)
     gr.mount_gradio_app(
         app,

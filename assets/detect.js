@@ -1,6 +1,107 @@
-/** This page is being built. */
+/** Detect: run a model over images of the project, and try it on one picture. */
+
+import { field, fill, h, select } from "./dom.js";
+import { get, send } from "./net.js";
+import { address, attempt, page, poll, project, query, toast } from "./site.js";
+import { buttons, nothingChosen, progress } from "./train.js";
+import { TryOut } from "./tryout.js";
+import { ago, count, many, share } from "./words.js";
+
+const SOURCES = [["all", "All images"], ["new", "New images"], ["undone", "Images that are not done"], ["test", "Test split"], ["val", "Validation split"], ["train", "Training split"]];
+const ASKS = { all: {}, new: { states: ["new"] }, undone: { states: ["new", "started"] }, test: { splits: ["test"] }, val: { splits: ["val"] }, train: { splits: ["train"] } };
 
 /** @param {HTMLElement} element */
 export function mount(element) {
+  const detect = new Detect(element);
   element.removeAttribute("aria-busy");
+  page("detect", () => detect.load());
+  poll("detect", 1.5, () => detect.follow());
+}
+
+class Detect {
+  constructor(element) {
+    this.element = element;
+    this.form = h("div.inside");
+    this.now = h("div");
+    this.runs = h("section.panel");
+    this.tryOut = new TryOut(() => this.model.value);
+    this.button = h("button.primary.for-labeler", { onclick: () => this.detect() }, "Detect");
+    this.sheet = h("div.sheet", {}, h("h1", {}, "Detect"),
+      h("div.two", {}, h("section.panel", {}, h("header", {}, h("h2", {}, "What to look at")), this.form, h("div.inside", {}, h("div.row", {}, this.button))), this.tryOut.element),
+      this.now, this.runs);
+  }
+
+  base() {
+    return `/api/projects/${encodeURIComponent(project())}/detect`;
+  }
+
+  async load() {
+    if (!project()) return fill(this.element, nothingChosen("Detect", "A model, or the golden board alone, looks at the images of one project."));
+    if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
+    const found = await attempt(() => get(this.base()));
+    if (!found) return;
+    const fresh = this.project !== project();
+    this.project = project();
+    this.found = found;
+    if (fresh) this.draw();
+    this.show();
+  }
+
+  draw() {
+    const models = this.found.models.map((one) => [one.name, `${one.name}, ${one.family}${one.champion ? ", the champion" : ""}${one.metrics.map50 ? `, mAP@.5 ${share(one.metrics.map50)}` : ""}`]);
+    const golden = this.found.counts.golden.yes > 0 ? [["golden", "Golden board, nothing trained"]] : [];
+    const champion = this.found.models.find((one) => one.champion)?.name;
+    this.model = select([...models, ...golden], query().get("model") || champion || models[0]?.[0] || "golden", () => this.words());
+    this.source = select(SOURCES, "undone", () => this.words());
+    this.confidence = h("input", { type: "range", min: 0.01, max: 0.95, step: 0.01, value: 0.25 });
+    const shown = h("output.number", {}, ".25");
+    this.confidence.addEventListener("input", () => (shown.textContent = share(Number(this.confidence.value), 2)));
+    this.precision = select([["", "Automatic"], ["bf16", "bf16"], ["int8", "int8, faster"], ["fp32", "fp32"]], "");
+    this.again = h("input", { type: "checkbox" });
+    const nothing = !models.length && !golden.length;
+    fill(this.form, nothing && h("p.warn", {}, "There is no trained model, and no image has a golden: train a model first."),
+      field("Model", this.model), field("Images", this.source),
+      h("div.form-grid", {}, field("Lowest score", h("div.row", {}, this.confidence, shown)), field("Precision", this.precision)),
+      h("label.row", {}, this.again, "Look again at images that this model knows"));
+    this.button.disabled = nothing;
+    this.words();
+  }
+
+  words() {
+    const { state, split } = this.found.counts;
+    const all = Object.values(state).reduce((sum, number) => sum + number, 0);
+    const number = { all, new: state.new, undone: (state.new ?? 0) + (state.started ?? 0), test: split.test, val: split.val, train: split.train }[this.source.value] ?? 0;
+    this.button.textContent = `Detect in ${many(number, "image")}`;
+    this.button.disabled = number === 0 || !this.model.value;
+  }
+
+  detect() {
+    return attempt(async () => {
+      const options = { confidence: Number(this.confidence.value), precision: this.precision.value || null, again: this.again.checked || null };
+      const job = await send("POST", this.base(), { model: this.model.value, source: ASKS[this.source.value], options, key: crypto.randomUUID() });
+      toast(`Detection is job ${job.id}.`, "done");
+      await this.load();
+    });
+  }
+
+  async follow() {
+    if (!this.project || this.project !== project()) return;
+    const found = await get(this.base()).catch(() => null);
+    if (found) this.found = found;
+    this.show();
+  }
+
+  show() {
+    const open = this.found.jobs.filter((job) => ["running", "queued", "paused"].includes(job.state));
+    const failed = this.found.jobs[0]?.state === "failed" ? [this.found.jobs[0]] : [];
+    fill(this.now, [...open, ...failed].map((job) => h("section.panel", {}, h("header", {}, h("h2", {}, `Detection ${job.id}`), h("span.row", {}, buttons(job, () => this.follow()))),
+      h("div.inside", {}, progress(job), job.error && h("p.bad", {}, job.error)))));
+    const heads = ["Run", "Model", "Images", "Detections", "Unreadable", "Speed", "When"];
+    const rows = this.found.runs.map((run) => h("tr", {}, h("td", {}, h("a", { href: address({ project: this.project, tab: "review", run: run.id }) }, `Review run ${run.id}`)),
+      h("td", {}, `${run.model}${run.runtime ? `, ${run.runtime}` : ""}`), h("td.number", {}, count(run.images)), h("td.number", {}, count(run.detections)),
+      h(`td.number${run.failed ? ".bad" : ""}`, {}, count(run.failed)), h("td.number", {}, run.seconds ? `${count(Math.round((run.facts.images_per_second ?? run.images / run.seconds) * 10) / 10)} images/s` : "–"), h("td", {}, ago(run.at))));
+    fill(this.runs, h("header", {}, h("h2", {}, "Runs")), rows.length
+      ? h("table", {}, h("thead", {}, h("tr", {}, heads.map((name, at) => h(`th${at > 1 && at < 6 ? ".number" : ""}`, {}, name)))), h("tbody", {}, rows))
+      : h("p.nothing", {}, "No run yet. What a run finds stands under Review, most doubtful first."));
+  }
 }

@@ -1,6 +1,148 @@
-/** This page is being built. */
+/** Models: the versions of a project, what each is worth, which is the champion. */
+
+import { ask } from "./dialog.js";
+import { field, fill, h, select } from "./dom.js";
+import { confusion, precisionRecall } from "./figures.js";
+import { get, send } from "./net.js";
+import { address, attempt, go, page, poll, project, query, toast } from "./site.js";
+import { nothingChosen } from "./train.js";
+import { ago, count, share, span } from "./words.js";
+
+const STATES = { training: "Training", ready: "Ready", failed: "Failed" };
 
 /** @param {HTMLElement} element */
 export function mount(element) {
+  const models = new Models(element);
   element.removeAttribute("aria-busy");
+  page("models", () => models.load());
+  poll("models", 4, () => models.load());
+}
+
+class Models {
+  constructor(element) {
+    this.element = element;
+    this.list = h("section.panel");
+    this.told = h("div");
+    this.sheet = h("div.sheet", {}, h("h1", {}, "Models"), this.list, this.told);
+  }
+
+  async load() {
+    if (!project()) return fill(this.element, nothingChosen("Models", "Every training leaves a version here: v1, v2 and so on."));
+    const found = await get(`/api/projects/${encodeURIComponent(project())}/models`).catch(() => null);
+    if (!found) return;
+    if (found.length === 0) return fill(this.element, empty());
+    if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
+    this.draw(found);
+    const chosen = found.find((one) => one.name === query().get("model")) ?? found.find((one) => one.champion) ?? found[0];
+    if (JSON.stringify(chosen) !== this.shown) {
+      this.shown = JSON.stringify(chosen);
+      await attempt(async () => fill(this.told, this.details(await get(`/api/models/${chosen.id}`))));
+    }
+  }
+
+  draw(found) {
+    const champion = found.find((one) => one.champion);
+    const chosen = query().get("model") ?? champion?.name ?? found[0].name;
+    const heads = ["Model", "Family", "State", "mAP@.5", "mAP .5:.95", "Δ to champion", "Images", "Trained"];
+    const focused = document.activeElement?.getAttribute("data-key");
+    fill(this.list, h("table", {}, h("thead", {}, h("tr", {}, heads.map((name, at) => h(`th${at > 2 && at < 7 ? ".number" : ""}`, {}, name)))),
+      h("tbody", {}, found.map((one) => row(one, champion, one.name === chosen)))));
+    if (focused) /** @type {HTMLElement|null} */ (this.list.querySelector(`[data-key="${focused}"]`))?.focus();
+  }
+
+  details(told) {
+    const ready = told.state === "ready";
+    return h("section.panel", {}, h("header", {}, h("h2", {}, `${told.name}${told.champion ? ", the champion" : ""}`), ready && this.actions(told)),
+      h("div.inside", {}, ready ? h("p", { style: { fontSize: "15px" } }, told.verdict) : h("p", {}, STATES[told.state]),
+        ready && measured(told), provenance(told)));
+  }
+
+  actions(told) {
+    return h("span.row", {},
+      !told.champion && h("button.primary.for-admin", { onclick: () => this.promote(told) }, "Promote"),
+      h("button.for-labeler", { onclick: () => evaluate(told) }, "Evaluate"),
+      h("a.button", { href: address({ project: project(), tab: "detect", model: told.name }) }, "Detect"),
+      h("button.for-labeler", { onclick: () => publish(told) }, "Export"));
+  }
+
+  promote(told) {
+    return attempt(async () => {
+      await send("POST", `/api/models/${told.id}/promote`);
+      toast(`${told.name} is the champion now.`, "done");
+      await this.load();
+    });
+  }
+}
+
+function row(one, champion, chosen) {
+  const now = one.metrics.map50 ?? one.metrics.accuracy, best = champion?.metrics.map50 ?? champion?.metrics.accuracy;
+  const difference = champion && champion !== one && Number.isFinite(now) && Number.isFinite(best) ? now - best : null;
+  const interval = one.metrics.intervals?.map50;
+  return h(`tr${chosen ? ".chosen" : ""}`, { "aria-current": chosen ? "true" : null },
+    h("td", {}, h("a", { href: address({ project: project(), tab: "models", model: one.name }), data: { key: one.name } }, h("b", {}, one.name)), one.champion && h("span.chip", { style: { marginLeft: "8px" } }, "champion")),
+    h("td", {}, one.family), h(`td.${{ failed: "bad", ready: "good", training: "warn" }[one.state]}`, {}, STATES[one.state]),
+    h("td.number", { title: interval ? `95 % between ${share(interval[0])} and ${share(interval[1])}` : "" }, share(now), interval && h("small", {}, ` ± ${share((interval[1] - interval[0]) / 2)}`)),
+    h("td.number", {}, share(one.metrics.map50_95)),
+    h(`td.number${difference > 0 ? ".good" : difference < 0 ? ".bad" : ""}`, {}, difference === null ? "" : `${difference >= 0 ? "+" : "−"}${share(Math.abs(difference))}`),
+    h("td.number", {}, one.metrics.images ? count(one.metrics.images) : "–"), h("td", {}, ago(one.at)));
+}
+
+function measured(told) {
+  const seen = told.evaluation;
+  if (!seen.per_class) return h("p.quiet-text", {}, "Not measured yet.");
+  return [
+    h("p.quiet-text", {}, `Measured on ${count(seen.images ?? 0)} images of the ${{ val: "validation", train: "training", test: "test" }[seen.split] ?? "held-out"} split${seen.iou ? `, matched at IoU ≥ ${share(seen.iou, 2)}` : ""}.`),
+    perClass(seen, told.against?.per_class ?? {}),
+    h("div.two", {}, seen.curves && precisionRecall(seen.curves), seen.confusion && confusion(seen.confusion)),
+    seen.sizes && h("p.quiet-text.number", {}, Object.entries(seen.sizes).map(([name, one]) => `${name}: ${share(one.map ?? one)}`).join(" · ")),
+  ];
+}
+
+function perClass(seen, against) {
+  const detects = Object.values(seen.per_class).some((one) => "ap50" in one);
+  const columns = detects ? [["truths", "Boxes"], ["ap50", "AP@.5"], ["ap50_95", "AP .5:.95"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"]] : [["truths", "Images"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"]];
+  return h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Class"), columns.map(([, words]) => h("th.number", {}, words)), h("th.number", {}, "Δ"))),
+    h("tbody", {}, Object.entries(seen.per_class).map(([name, one]) => h("tr", {}, h("td", {}, name),
+      columns.map(([key]) => h("td.number", {}, key === "truths" ? count(one[key] ?? one.images ?? 0) : share(one[key]))), delta(against[name])))));
+}
+
+function delta(found) {
+  if (!found || found.difference === null || found.difference === undefined) return h("td.number", {}, "");
+  const words = `${found.difference >= 0 ? "+" : "−"}${share(Math.abs(found.difference))}`;
+  return h(`td.number${found.better === true ? ".good" : found.better === false ? ".bad" : ""}`, { title: found.interval ? `95 % between ${share(found.interval[0])} and ${share(found.interval[1])}` : "" }, words, found.better === true ? " better" : found.better === false ? " worse" : "");
+}
+
+function provenance(told) {
+  const from = told.provenance, of = told.parameters;
+  const facts = [
+    ["Snapshot", told.snapshot], ["Seed", of.seed], ["Start", of.start || "family's own"], ["Epochs", of.epochs], ["Image size", of.image_size],
+    ["Took", from.seconds && span(from.seconds)], ["Machine", from.machine], ["By", told.author],
+  ].filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return h("div.facts", {}, facts.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, String(value)))),
+    told.job && h("a", { href: address({ project: project(), tab: "jobs" }) }, `Job ${told.job}`));
+}
+
+async function evaluate(told) {
+  const split = select([["test", "Test"], ["val", "Validation"], ["train", "Training"]], "test");
+  const iou = h("input", { type: "number", min: 0.05, max: 0.95, step: 0.01, value: 0.5 });
+  if (!(await ask(`Evaluate ${told.name}`, "Evaluate", [field("Split", split), field("Overlap that counts as found (IoU)", iou, "0.33 is what DeepPCB's paper uses.")]))) return;
+  await attempt(async () => {
+    const job = await send("POST", `/api/models/${told.id}/evaluate`, { split: split.value, iou: Number(iou.value) });
+    toast(`Evaluation of ${told.name} is job ${job.id}.`, "done", { words: "Show", run: () => go({ tab: "jobs" }) });
+  });
+}
+
+async function publish(told) {
+  const runtime = select([["onnx", "ONNX"], ["openvino", "OpenVINO"], ["torchscript", "TorchScript"]], "onnx");
+  if (!(await ask(`Export ${told.name}`, "Export", field("Form", runtime)))) return;
+  await attempt(async () => {
+    const job = await send("POST", `/api/models/${told.id}/publish`, { runtime: runtime.value });
+    toast(`Export of ${told.name} is job ${job.id}.`, "done", { words: "Show", run: () => go({ tab: "jobs" }) });
+  });
+}
+
+function empty() {
+  return h("div.empty", {}, h("h2", {}, "No model yet"),
+    h("p", {}, "A training leaves a version here, measured on images it has never seen. Without any, the golden board still proposes defects under Detect."),
+    h("a.button.primary", { href: address({ project: project(), tab: "train" }) }, "Train the first one"));
 }

@@ -1,6 +1,183 @@
-/** This page is being built. */
+/** Train: choose a family and a start, see what stands in the way, retrain, watch the curves. */
+
+import { Curves } from "./curves.js";
+import { field, fill, h, select } from "./dom.js";
+import { Log } from "./jobs.js";
+import { get, send } from "./net.js";
+import { address, attempt, page, poll, project, toast } from "./site.js";
+import { count, span } from "./words.js";
+
+const NUMBERS = [
+  ["epochs", "Epochs", 1], ["image_size", "Image size", 32], ["batch", "Batch", 1],
+];
+const ADVANCED = [
+  ["workers", "Processes", 1], ["patience", "Patience, epochs", 1], ["learning_rate", "Learning rate, 0: automatic", 0.0001],
+];
 
 /** @param {HTMLElement} element */
 export function mount(element) {
+  const train = new Train(element);
   element.removeAttribute("aria-busy");
+  page("train", () => train.load());
+  poll("train", 2, () => train.follow());
+}
+
+class Train {
+  constructor(element) {
+    this.element = element;
+    this.project = "";
+    this.form = h("div.inside");
+    this.check = h("div.inside");
+    this.run = h("div");
+    this.button = h("button.primary.for-labeler", { onclick: () => this.retrain() }, "Retrain");
+    this.pace = h("span.quiet-text");
+    this.sheet = h("div.sheet", {}, h("h1", {}, "Train"),
+      h("div.two", {},
+        h("section.panel", {}, h("header", {}, h("h2", {}, "What to train")), this.form, h("div.inside", {}, h("div.row", {}, this.button, this.pace))),
+        h("section.panel", {}, h("header", {}, h("h2", {}, "Before it starts")), this.check)),
+      this.run);
+  }
+
+  async load() {
+    if (!project()) return fill(this.element, nothingChosen("Train", "A model learns from the labelled images of one project."));
+    if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
+    const fresh = this.project !== project();
+    this.project = project();
+    const found = await attempt(() => get(`${this.base()}/training`));
+    if (!found) return;
+    this.found = found;
+    if (fresh || !this.values) this.draw();
+    await Promise.all([this.look(), this.show(found.jobs[0])]);
+  }
+
+  base() {
+    return `/api/projects/${encodeURIComponent(this.project)}`;
+  }
+
+  draw() {
+    const families = this.found.families;
+    this.values = { family: families[0]?.name ?? "", start: "", parameters: {} };
+    this.family = select(families.map((one) => [one.name, one.title]), this.values.family, (name) => (this.take(name), this.look()));
+    this.fields = h("div.form-grid");
+    this.more = h("details", {}, h("summary", {}, "Advanced"), h("div.form-grid", { style: { marginTop: "8px" } }));
+    this.start = h("span");
+    fill(this.form, field("Family", this.family), this.start, this.fields, this.more);
+    this.take(this.values.family);
+  }
+
+  /** Fill the form with the defaults of a family. */
+  take(name) {
+    const family = this.found.families.find((one) => one.name === name);
+    if (!family) return;
+    this.values.family = name;
+    this.values.parameters = { ...family.defaults };
+    const models = this.found.models.filter((one) => one.family === name && one.state === "ready");
+    const starts = [["", "The family's own start weights"], ...models.map((one) => [one.name, `${one.name}${one.champion ? ", the champion" : ""}`]), ["scratch", "Nothing: from scratch"]];
+    this.values.start = "";
+    fill(this.start, field("Start from", select(name === "golden" ? [["", "Rules, then the labels"]] : starts, "", (value) => ((this.values.start = value), this.look()))));
+    const known = (list) => list.filter(([key]) => list === ADVANCED || key in family.defaults).map((one) => this.number(one));
+    const variants = family.variants.length > 0 && field("Size of the network", select(family.variants.map((one) => [one, one]), family.defaults.variant, (value) => this.set("variant", value)));
+    fill(this.fields, variants, known(NUMBERS));
+    this.fields.hidden = this.fields.childElementCount === 0;
+    const seed = h("input", { type: "number", min: 0, placeholder: "by chance" });
+    seed.addEventListener("change", () => (this.values.seed = seed.value === "" ? undefined : Number(seed.value), this.look()));
+    fill(this.more.lastElementChild, known(ADVANCED), field("Seed", seed));
+    this.more.hidden = name === "golden";
+  }
+
+  number([key, words, step]) {
+    const input = h("input", { type: "number", step, min: 0, value: this.values.parameters[key] ?? "", placeholder: "default" });
+    input.addEventListener("change", () => this.set(key, input.value === "" ? undefined : Number(input.value)));
+    return field(words, input);
+  }
+
+  set(key, value) {
+    if (value === undefined) delete this.values.parameters[key];
+    else this.values.parameters[key] = value;
+    this.look();
+  }
+
+  async look() {
+    const wanted = JSON.stringify(this.values);
+    const found = await attempt(() => send("POST", `${this.base()}/training/check`, this.values));
+    if (!found || wanted !== JSON.stringify(this.values)) return;
+    this.button.disabled = found.problems.length > 0;
+    this.pace.textContent = found.seconds ? `about ${span(found.seconds)}` : found.problems.length ? "" : "how long is known after the first training";
+    fill(this.check, report(found, this.project));
+  }
+
+  retrain() {
+    return attempt(async () => {
+      this.button.disabled = true;
+      const body = { ...this.values, key: crypto.randomUUID() };
+      const made = await send("POST", `${this.base()}/training`, body).finally(() => (this.button.disabled = false));
+      toast(`Training of ${made.model.name} is queued.`, "done");
+      await this.load();
+    });
+  }
+
+  async follow() {
+    if (!this.project || !this.found) return;
+    const found = await get(`${this.base()}/training`).catch(() => null);
+    if (!found) return;
+    this.found = found;
+    await this.show(found.jobs[0]);
+  }
+
+  async show(job) {
+    if (!job) return fill(this.run);
+    if (this.shown !== job.id) {
+      this.shown = job.id;
+      this.log = new Log(job.id);
+      this.curves = new Curves();
+      this.status = h("div.inside");
+      const story = h("details", { style: { padding: "0 14px 14px" } }, h("summary", {}, "Log"), this.log.element);
+      this.actions = h("span.row");
+      fill(this.run, h("section.panel", {}, h("header", {}, this.title = h("h2"), this.actions), this.status, this.curves.element, story));
+    }
+    const model = this.found.models.find((one) => one.job === job.id);
+    fill(this.title, `${job.title}${model ? ` of ${model.name}` : ""}`);
+    fill(this.status, progress(job), job.error && h("p.bad", {}, job.error), job.result.verdict && h("p", {}, job.result.verdict),
+      job.state === "done" && model && h("a.button", { href: address({ project: this.project, tab: "models" }) }, `Look at ${model.name}`));
+    fill(this.actions, buttons(job, () => this.follow()));
+    for (const one of await this.log.load()) if (one.data.epoch) this.curves.add(one.data);
+  }
+}
+
+/** How far a job is: the bar, the sentence, the time left. */
+export function progress(job) {
+  const share = job.state === "done" ? 1 : job.progress;
+  const left = job.state === "running" && job.needs ? `${span(job.needs)} left` : "";
+  const words = { queued: job.position > 1 ? `Waiting, place ${job.position}` : "Waiting for a worker", paused: "Paused", done: "Done", failed: "Failed", cancelled: "Cancelled" }[job.state] ?? job.message;
+  return [
+    h(`div.bar${job.state === "done" ? ".done" : ""}`, { role: "progressbar", "aria-valuenow": Math.round(100 * share), "aria-valuemin": 0, "aria-valuemax": 100 }, h("i", { style: { width: `${100 * share}%` } })),
+    h("div.spread", {}, h("span", {}, words), h("span.number.quiet-text", {}, [job.state === "running" && `${Math.round(100 * share)} %`, left].filter(Boolean).join(" · "))),
+  ];
+}
+
+/** Pause, resume, cancel, retry. */
+export function buttons(job, then) {
+  if (job.wish) return h("span.quiet-text", {}, "Stopping …");
+  const does = { running: [job.kind === "train" && "pause", "cancel"], queued: ["cancel"], paused: ["resume", "cancel"], failed: ["retry"], cancelled: ["retry"] }[job.state] ?? [];
+  return does.filter(Boolean).map((verb) => h(`button.for-labeler${verb === "cancel" ? ".danger" : ""}`, {
+    onclick: () => attempt(async () => (await send("POST", `/api/jobs/${job.id}/${verb}`), await then())),
+  }, verb[0].toUpperCase() + verb.slice(1)));
+}
+
+/** What a page says that is about one project, where none is chosen. */
+export function nothingChosen(title, words) {
+  return h("div.empty", {}, h("h2", {}, title), h("p", {}, `${words} Choose a project above.`), h("a.button.primary", { href: "/?tab=projects" }, "Show projects"));
+}
+
+function report(found, of) {
+  const total = Object.values(found.images).reduce((sum, number) => sum + number, 0);
+  const rows = Object.entries(found.boxes).map(([name, splits]) => h("tr", {}, h("td", {}, h("a", { href: address({ project: of, tab: "browse", class: name }) }, name)),
+    ["train", "val", "test"].map((split) => h(`td.number${splits[split] ? "" : ".warn"}`, {}, count(splits[split] ?? 0)))));
+  return [
+    found.problems.map((one) => h("p.bad", {}, one)),
+    found.warnings.map((one) => h("p.warn", {}, one)),
+    !found.problems.length && !found.warnings.length && h("p.good", {}, "Nothing stands in the way."),
+    total > 0 && h("p.quiet-text.number", {}, `${count(found.images.train ?? 0)} images to learn from, ${count(found.images.val ?? 0)} to validate, ${count(found.images.test ?? 0)} held out.`),
+    rows.length > 0 && h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Class"), ["Train", "Validation", "Test"].map((name) => h("th.number", {}, name)))), h("tbody", {}, rows)),
+  ];
 }

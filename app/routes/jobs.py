@@ -34,7 +34,7 @@ def page(
             session, project_id=of, states=tuple(FINAL), before=before, limit=min(limit, 200)
         )
         return {
-            "open": [_standing(shapes.job(one), listing.standing(session, one)) for one in waiting],
+            "open": [shapes.standing(one, listing.standing(session, one)) for one in waiting],
             "done": [shapes.job(one) for one in done],
         }
 
@@ -68,7 +68,7 @@ def one(id_: int, at: house.At) -> dict[str, Any]:
     """One job and where it stands."""
     with at.read() as session:
         job = queue.get(session, id_)
-        return _standing(shapes.job(job), listing.standing(session, job))
+        return shapes.standing(job, listing.standing(session, job))
 
 
 @router.get("/{id_}/events")
@@ -95,7 +95,3 @@ def act(
     with at.write() as session:
         changed: Job = ACTIONS[action](session, id_, person.name)
         return shapes.job(changed)
-
-
-def _standing(job: dict[str, Any], stands: listing.Standing) -> dict[str, Any]:
-    return {**job, "position": stands.position, "waits": stands.waits, "needs": stands.needs}

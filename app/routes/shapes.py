@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from backend.domain import Box, Class, DetectionRef, Job, JobEvent, Model, Person, Revision
+from backend.domain import Box, Class, DetectionRef, Job, JobEvent, Model, Person, Revision, Run
 from backend.jobs import kinds
+from backend.jobs.listing import Standing
 from backend.services.listing import Item
 
 Json = dict[str, Any]
@@ -105,6 +107,34 @@ def job(value: Job) -> Json:
         "finished": value.finished and value.finished.isoformat(),
         "worker": value.worker,
         "wish": value.wish,
+    }
+
+
+def standing(value: Job, stands: Standing) -> Json:
+    """A job with its place in the queue and the seconds still to go."""
+    return {
+        **job(value),
+        "position": stands.position,
+        "waits": stands.waits,
+        "needs": stands.needs,
+    }
+
+
+def run(value: Run, totals: Mapping[str, int]) -> Json:
+    """A run with what it has written so far."""
+    return {
+        "id": value.id,
+        "model": value.model,
+        "family": value.family,
+        "runtime": value.runtime,
+        "purpose": value.purpose,
+        "author": value.author,
+        "at": value.at.isoformat(),
+        "finished": value.finished and value.finished.isoformat(),
+        "seconds": value.seconds,
+        "source": dict(value.source),
+        "facts": dict(value.facts),
+        **totals,
     }
 
 

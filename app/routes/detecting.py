@@ -1,0 +1,144 @@
+"""Detection as a person asks for it: over images of a project, or over one picture to try."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, UploadFile
+from pydantic import BaseModel, ConfigDict, Field
+
+from app import house, login
+from app.routes import shapes
+from backend.errors import Invalid
+from backend.jobs import listing as jobs_of
+from backend.services import detecting, listing, registry
+from backend.storage import rendering, warehouse
+
+router = APIRouter(prefix="/api/projects/{project}/detect", dependencies=[login.SEES])
+
+SHOWN = 8
+TRY_BYTES = 64_000_000
+ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}
+
+
+class Source(BaseModel):
+    """Which images of the project; nothing means all."""
+
+    model_config = ConfigDict(extra="forbid")
+    images: list[int] | None = Field(None, max_length=200_000)
+    states: list[str] | None = None
+    splits: list[str] | None = None
+
+
+class Options(BaseModel):
+    """How to look; what is None is the engine's own choice."""
+
+    model_config = ConfigDict(extra="forbid")
+    confidence: float | None = Field(None, ge=0, le=1)
+    runtime: str | None = Field(None, max_length=40)
+    precision: str | None = Field(None, max_length=10)
+    again: bool | None = None
+
+
+class Wanted(BaseModel):
+    """A detection as the form has it."""
+
+    model_config = ConfigDict(extra="forbid")
+    model: str = Field(max_length=1000)
+    source: Source = Source()
+    options: Options = Options()
+    key: str = Field("", max_length=100)
+
+
+@router.get("")
+def form(project: str, at: house.At) -> dict[str, Any]:
+    """The models to choose from, the images that there are, and the newest runs."""
+    with at.read() as session:
+        found = house.project(session, project)
+        ready = [one for one in registry.models(session, found.id) if one.state == "ready"]
+        runs = warehouse.runs(session, found.id)[:SHOWN]
+        jobs = jobs_of.find(session, project_id=found.id, kind="detect", limit=SHOWN)
+        return {
+            "models": [shapes.model(one) for one in ready],
+            "counts": listing.counts(session, found.id, listing.Filter()),
+            "runs": [shapes.run(one, warehouse.totals(session, one.id)) for one in runs],
+            "jobs": [shapes.standing(one, jobs_of.standing(session, one)) for one in jobs],
+        }
+
+
+@router.post("", status_code=201)
+def detect(project: str, body: Wanted, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Queue a detection; the run has the job's number."""
+    with at.write() as session:
+        found = house.project(session, project)
+        job = detecting.ask(
+            session,
+            found.id,
+            _model(body.model),
+            source=body.source.model_dump(exclude_none=True),
+            options=body.options.model_dump(exclude_none=True),
+            author=person.name,
+            key=body.key,
+        )
+        return shapes.job(job)
+
+
+@router.post("/try", status_code=201)
+def try_one(
+    project: str,
+    picture: UploadFile,
+    model: Annotated[str, Form(max_length=100)],
+    at: house.At,
+    person: login.Labeler,
+) -> dict[str, Any]:
+    """Queue a detection over one picture that is not part of the project."""
+    path = _keep(at.settings.cache / "tries", picture)
+    with at.write() as session:
+        found = house.project(session, project)
+        job = detecting.ask(
+            session,
+            found.id,
+            _model(model),
+            source={"path": str(path)},
+            options={"confidence": 0.1},
+            author=person.name,
+        )
+    _, width, height = rendering.glance(path)
+    return {**shapes.job(job), "width": width, "height": height}
+
+
+@router.get("/try/{run}")
+def tried(project: str, run: int, at: house.At) -> list[dict[str, Any]]:
+    """What the run over one picture found."""
+    with at.read() as session:
+        house.project(session, project)
+        (image,) = warehouse.seen(session, run) or {0}
+        found = warehouse.detections(session, run, [image]).get(image, ())
+    return [asdict(one) for one in found]
+
+
+def _model(name: str) -> str:
+    """A model of the project; a file of the server is for the command line alone."""
+    if "/" in name or "\\" in name or "." in name:
+        raise Invalid(f"{name[:60]!r} is not a model of this project.")
+    return name
+
+
+def _keep(folder: Path, picture: UploadFile) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    content = picture.file.read(TRY_BYTES + 1)
+    if len(content) > TRY_BYTES:
+        raise Invalid("The picture is larger than 64 MB; import it into the project instead.")
+    path = folder / secrets.token_hex(8)
+    path.write_bytes(content)
+    try:
+        kind, _, _ = rendering.glance(path)
+    except OSError:
+        kind = ""
+    if kind not in ENDINGS:
+        path.unlink()
+        raise Invalid(f"{(picture.filename or 'This')[:100]!r} is not a picture that can be read.")
+    return path.rename(path.with_suffix(ENDINGS[kind]))

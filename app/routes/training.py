@@ -1,0 +1,157 @@
+"""Retraining and the registry: what can be trained, what stands in the way, what each is worth."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from app import house, login
+from app.routes import shapes
+from backend.families import FAMILIES
+from backend.jobs import kinds, listing, queue
+from backend.services import preflight, registry, training
+
+router = APIRouter(prefix="/api", dependencies=[login.SEES])
+
+STRICT = ConfigDict(extra="forbid")
+SHOWN = 5
+
+
+class Wanted(BaseModel):
+    """A training as the form has it."""
+
+    model_config = STRICT
+    family: str = Field(max_length=40)
+    start: str = Field("", max_length=1000)
+    parameters: dict[str, Any] = Field(default_factory=dict, max_length=30)
+    seed: int | None = Field(None, ge=0, le=2**31 - 1)
+    key: str = Field("", max_length=100)
+
+
+class Measured(BaseModel):
+    """A measurement to be made."""
+
+    model_config = STRICT
+    split: str = Field("test", max_length=10)
+    iou: float = 0.5
+
+
+class Published(BaseModel):
+    """The form that a model is to be written in."""
+
+    model_config = STRICT
+    runtime: str = Field("onnx", max_length=40)
+
+
+@router.get("/projects/{project}/training")
+def form(project: str, at: house.At) -> dict[str, Any]:
+    """What can be trained here, what it may start from, and the newest trainings."""
+    with at.read() as session:
+        found = house.project(session, project)
+        jobs = [
+            *listing.find(session, project_id=found.id, kind="train", limit=SHOWN),
+            *listing.find(session, project_id=found.id, kind="tune", limit=SHOWN),
+        ]
+        return {
+            "families": [
+                {
+                    "name": family.name,
+                    "title": family.title,
+                    "defaults": dict(family.defaults),
+                    "variants": list(family.variants),
+                }
+                for family in FAMILIES.values()
+                if family.task is found.task
+            ],
+            "models": [shapes.model(one) for one in registry.models(session, found.id)],
+            "jobs": [
+                shapes.standing(one, listing.standing(session, one))
+                for one in sorted(jobs, key=lambda job: -job.id)
+            ],
+        }
+
+
+@router.post("/projects/{project}/training/check")
+def check(project: str, body: Wanted, at: house.At) -> dict[str, Any]:
+    """What stands in the way of this training, and about how long it would take."""
+    with at.read() as session:
+        found = house.project(session, project)
+        return asdict(
+            preflight.check(session, found.id, body.family, body.parameters, body.seed or 0)
+        )
+
+
+@router.post("/projects/{project}/training", status_code=201)
+def retrain(project: str, body: Wanted, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Freeze a snapshot, number a model and queue its training."""
+    with at.write() as session:
+        found = house.project(session, project)
+        started = training.retrain(
+            session,
+            found.id,
+            body.family,
+            start=body.start,
+            parameters=body.parameters,
+            seed=body.seed,
+            author=person.name,
+            key=body.key,
+        )
+        return {"job": shapes.job(started.job), "model": shapes.model(started.model)}
+
+
+@router.get("/projects/{project}/models")
+def models(project: str, at: house.At) -> list[dict[str, Any]]:
+    """The models of a project, newest first."""
+    with at.read() as session:
+        found = house.project(session, project)
+        return [shapes.model(one) for one in registry.models(session, found.id)]
+
+
+@router.get("/models/{id_}")
+def details(id_: int, at: house.At) -> dict[str, Any]:
+    """All that is known of a model."""
+    with at.read() as session:
+        told = registry.details(session, id_)
+    return {
+        **shapes.model(told.model),
+        "author": told.author,
+        "evaluation": dict(told.evaluation),
+        "against": dict(told.against),
+        "provenance": dict(told.provenance),
+        "verdict": registry.verdict(told),
+    }
+
+
+@router.post("/models/{id_}/promote")
+def promote(id_: int, at: house.At, person: login.Admin) -> dict[str, Any]:  # noqa: ARG001
+    """Make a model the champion of its project."""
+    with at.write() as session:
+        return shapes.model(registry.promote(session, id_))
+
+
+@router.post("/models/{id_}/evaluate", status_code=201)
+def evaluate(id_: int, body: Measured, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Queue a measurement of a model."""
+    with at.write() as session:
+        model = registry.get(session, id_)
+        job = training.evaluate(
+            session,
+            model.project_id,
+            model.name,
+            split=body.split,
+            iou=body.iou,
+            author=person.name,
+        )
+        return shapes.job(job)
+
+
+@router.post("/models/{id_}/publish", status_code=201)
+def publish(id_: int, body: Published, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Queue the export of a model for use outside of Loupe."""
+    with at.write() as session:
+        model = registry.get(session, id_)
+        request = kinds.Publish(model.project_id, model.id, body.runtime)
+        return shapes.job(queue.enqueue(session, request, author=person.name))

@@ -1,0 +1,58 @@
+/** Curves of a training, one small drawing a figure, a point an epoch. */
+
+import { fill, h } from "./dom.js";
+import { share } from "./words.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const WIDE = 300, HIGH = 120, EDGE = 6;
+const COLORS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#9aa3ad"];
+const NOT_DRAWN = ["epoch", "epochs", "seconds"];
+
+export class Curves {
+  constructor() {
+    this.points = new Map();
+    this.element = h("div.inside.curves", { hidden: true });
+  }
+
+  /** @param {Record<string, number>} figures of one epoch */
+  add(figures) {
+    this.points.set(figures.epoch, figures);
+    this.element.hidden = false;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.draw(), 30);
+  }
+
+  draw() {
+    const epochs = [...this.points.values()].sort((a, b) => a.epoch - b.epoch);
+    const names = [...new Set(epochs.flatMap((one) => Object.keys(one)))].filter((name) => !NOT_DRAWN.includes(name) && epochs.some((one) => Number.isFinite(one[name])));
+    const total = epochs.at(-1).epochs || epochs.length;
+    fill(this.element, names.map((name, at) => drawing(name, epochs.filter((one) => Number.isFinite(one[name])).map((one) => [one.epoch, one[name]]), total, COLORS[at % COLORS.length])));
+  }
+}
+
+function drawing(name, points, total, color) {
+  const values = points.map((point) => point[1]);
+  const low = Math.min(...values), high = Math.max(...values), span = high - low || 1;
+  const x = (epoch) => EDGE + ((epoch - 1) / Math.max(1, total - 1)) * (WIDE - 2 * EDGE);
+  const y = (value) => HIGH - EDGE - ((value - low) / span) * (HIGH - 2 * EDGE);
+  const svg = make("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", role: "img", "aria-label": `${name} over the epochs, from ${figure(values[0])} to ${figure(values.at(-1))}` });
+  svg.append(make("polyline", { points: points.map(([epoch, value]) => `${x(epoch).toFixed(1)},${y(value).toFixed(1)}`).join(" "), stroke: color }));
+  if (points.length === 1) svg.append(make("circle", { cx: x(points[0][0]), cy: y(values[0]), r: 3, fill: color }));
+  return h("div.curve", {}, h("div.spread", {}, h("span.quiet-text", {}, words(name)), h("span.now", {}, figure(values.at(-1)))), svg,
+    h("div.spread.quiet-text.number", {}, h("span", {}, `epoch ${points[0][0]}–${points.at(-1)[0]} of ${total}`), h("span", {}, `${figure(low)} … ${figure(high)}`)));
+}
+
+function words(name) {
+  return name.replaceAll("_", " ").replace(/^map50 95$/, "mAP .5:.95").replace(/^map50$/, "mAP@.5").replace(/^map$/, "mAP").replace(/^lr$/, "learning rate");
+}
+
+function figure(value) {
+  if (Math.abs(value) < 1e-3 && value !== 0) return value.toExponential(1);
+  return Math.abs(value) >= 100 ? Math.round(value).toString() : share(value);
+}
+
+function make(name, attributes) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  return element;
+}
