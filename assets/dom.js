@@ -33,6 +33,7 @@ export function icon(path) {
   svg.classList.add("icon");
   const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
   line.setAttribute("d", path);
+  line.setAttribute("fill-rule", "evenodd");
   svg.append(line);
   return svg;
 }

@@ -5,7 +5,7 @@ import { get } from "./net.js";
 import { address, go, project, query, site, start } from "./site.js";
 
 const THEMES = ["auto", "light", "dark"];
-const HALF = "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zm0 1.5v10a5 5 0 0 0 0-10z";
+const HALF = "M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13zM8 3v10A5 5 0 0 1 8 3z";
 
 let projects = [];
 

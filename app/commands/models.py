@@ -1,0 +1,193 @@
+"""Commands for models: train one, list them, measure one, list runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from app import terminal
+from app.commands import rooms, waiting
+from app.terminal import AsJson
+from backend.domain import Model
+from backend.errors import Refused
+from backend.families import FAMILIES
+from backend.services import projects, registry, training
+from backend.storage import warehouse
+
+Project = Annotated[str, typer.Argument(help="Name of the project.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Follow the job to its end.")]
+FIGURES = ("map", "map50", "map50_95", "accuracy")
+
+
+def add_to(cli: typer.Typer) -> None:
+    """Make these commands of `loupe`."""
+    for command in (train, models, evaluate, runs):
+        cli.command()(command)
+
+
+def train(
+    project: Project,
+    family: Annotated[str, typer.Option(help=f"{', '.join(FAMILIES)}.")] = "",
+    weights: Annotated[
+        str, typer.Option(help="Start from a weights file, from vN, or from scratch.")
+    ] = "",
+    epochs: Annotated[int | None, typer.Option(help="How often to see every image.")] = None,
+    image_size: Annotated[int | None, typer.Option(help="Longer side, in pixels.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Images at a time.")] = None,
+    variant: Annotated[
+        str | None, typer.Option(help="Size of the network, such as n or s.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes, on one node or many.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same split.")] = None,
+    wait: Wait = False,
+    as_json: AsJson = False,
+) -> None:
+    """Train a model on the labelled images of a project.
+
+    Example: loupe train boards --family golden --wait
+    """
+    if not family:
+        raise Refused(f"Name a family: --family {' | '.join(FAMILIES)}.")
+    given = {
+        "epochs": epochs,
+        "image_size": image_size,
+        "batch": batch,
+        "variant": variant,
+        "workers": workers,
+    }
+    parameters = {name: value for name, value in given.items() if value is not None}
+    with rooms.open_rooms() as at:
+        with at.database.write.begin() as session:
+            found = projects.find(session, project)
+            started = training.retrain(
+                session,
+                found.id,
+                family,
+                start=weights,
+                parameters=parameters,
+                seed=seed,
+                author=rooms.me(),
+            )
+        model = started.model
+        if wait:
+            waiting.follow(at, started.job, as_json)
+            with at.database.read.begin() as session:
+                model = registry.get(session, model.id)
+                verdict = registry.verdict(registry.details(session, model.id))
+    answer = {"job": started.job.id, "model": model.name, "family": model.family}
+    if as_json:
+        terminal.document({**answer, "metrics": dict(model.metrics)})
+    elif wait:
+        terminal.say(f"{model.name} is ready: {_figures(model)}. {verdict}")
+    else:
+        terminal.say(f"{model.name} waits as job {started.job.id}: loupe jobs --watch")
+
+
+def models(project: Project, as_json: AsJson = False) -> None:
+    """List the models of a project.
+
+    Example: loupe models boards
+    """
+    with rooms.open_rooms() as at, at.database.read.begin() as session:
+        found = registry.models(session, projects.find(session, project).id)
+    rows = [
+        {
+            "name": one.name,
+            "family": one.family,
+            "state": one.state.value,
+            "champion": one.champion,
+            "metrics": dict(one.metrics),
+        }
+        for one in found
+    ]
+    if as_json:
+        terminal.document(rows)
+    elif not rows:
+        terminal.say(
+            f"{project} has no model yet. Train one: loupe train {project} --family golden"
+        )
+    else:
+        terminal.table(
+            ("name", "family", "state", "champion", "figures"),
+            [(one.name, one.family, one.state.value, one.champion, _figures(one)) for one in found],
+        )
+
+
+def evaluate(
+    project: Project,
+    model: Annotated[str, typer.Option(help="vN or champion.")] = "champion",
+    split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
+    iou: Annotated[float, typer.Option(help="Overlap that counts as found.")] = 0.5,
+    wait: Annotated[bool, typer.Option(help="Follow the job to its end.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a model on one split of the snapshot it was trained with.
+
+    Example: loupe evaluate boards --model v2 --split test --iou 0.33
+    """
+    with rooms.open_rooms() as at:
+        with at.database.write.begin() as session:
+            found = projects.find(session, project)
+            job = training.evaluate(
+                session, found.id, model, split=split, iou=iou, author=rooms.me()
+            )
+            name = registry.find(session, found.id, model).name
+        if wait:
+            job = waiting.follow(at, job, as_json)
+    answer = _measured(name, split, iou, dict(job.result))
+    if not wait:
+        terminal.say(f"Job {job.id} waits: loupe jobs --watch")
+    elif as_json:
+        terminal.document(answer)
+    else:
+        figures = ", ".join(f"{key} {_share(answer.get(key))}" for key in FIGURES if key in answer)
+        terminal.say(f"{name} on {split} at IoU {iou:g}: {figures}")
+        rows = [(label, *_of_class(one)) for label, one in answer["per_class"].items()]
+        terminal.table(("class", "AP", "precision", "recall", "F1"), rows)
+
+
+def runs(project: Project, as_json: AsJson = False) -> None:
+    """List the runs of models over the images of a project.
+
+    Example: loupe runs boards --json
+    """
+    with rooms.open_rooms() as at, at.database.read.begin() as session:
+        found = warehouse.runs(session, projects.find(session, project).id)
+        rows = [
+            {
+                "run": one.id,
+                "model": one.model,
+                "family": one.family,
+                "runtime": one.runtime,
+                "seconds": one.seconds,
+                "finished": one.finished is not None,
+                **warehouse.totals(session, one.id),
+            }
+            for one in found
+        ]
+    if as_json:
+        terminal.document(rows)
+    else:
+        columns = ("run", "model", "runtime", "images", "detections", "failed", "seconds")
+        terminal.table(columns, [[row[name] for name in columns] for row in rows])
+
+
+def _measured(model: str, split: str, iou: float, result: dict[str, Any]) -> dict[str, Any]:
+    figures = result.get("metrics", result)
+    answer = {"model": model, "split": figures.get("split", split), "iou": iou}
+    named = {name: figures[name] for name in FIGURES if name in figures}
+    return {**answer, **named, "per_class": figures.get("per_class", {})}
+
+
+def _of_class(one: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(_share(one.get(name)) for name in ("ap", "precision", "recall", "f1"))
+
+
+def _figures(model: Model) -> str:
+    metrics = model.metrics
+    return ", ".join(f"{name} {_share(metrics[name])}" for name in FIGURES if name in metrics)
+
+
+def _share(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, int | float) else "–"
