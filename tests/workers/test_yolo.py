@@ -57,6 +57,16 @@ def test_a_poisoned_file_is_refused_and_not_run(tmp_path: Path, shapes: Training
     assert not made.exists()
 
 
+def test_a_file_of_any_name_is_known_by_its_content(yolo11n: Path, tmp_path: Path) -> None:
+    stored = tmp_path / "0a1b2c"
+    stored.symlink_to(yolo11n)
+    assert len(yolo.load(stored, "cpu").classes) == 80
+    text = tmp_path / "words.pt"
+    text.write_text("no weights at all")
+    with pytest.raises(Invalid, match=r"words\.pt were refused"):
+        yolo.load(text)
+
+
 def test_another_familys_weights_are_named(tmp_path: Path) -> None:
     header = weights.Header("classifier", "resnet18", ("a",), 224)
     path = weights.save(tmp_path / "c.safetensors", header, {"x": torch.zeros(2)})
@@ -204,7 +214,8 @@ def test_it_learns_keeps_and_exports_what_it_was_taught(yolo11n: Path, tmp_path:
     )  # fmt: skip
     assert told.figures[-1]["loss"] < told.figures[0]["loss"]
     assert told.figures[-1]["map50"] > 0.8
-    model = yolo.load(trained.weights, "cpu")
+    stored = trained.weights.rename(tmp_path / "0a1b2c")  # the store names files by their hash
+    model = yolo.load(stored, "cpu")
     assert model.classes == drawn.CLASSES
     pixels = [cv2.imread(str(example.path)) for example in shapes.examples[:3]]
     pictures = [Picture(np.asarray(each, np.uint8)) for each in pixels]
@@ -216,7 +227,7 @@ def test_it_learns_keeps_and_exports_what_it_was_taught(yolo11n: Path, tmp_path:
         truth = next(b for b in example.boxes if b.label == drawn.CLASSES[int(best[5])])
         assert best[:4] == pytest.approx([truth.x1, truth.y1, truth.x2, truth.y2], abs=8)
     again = yolo.train(
-        shapes, trained.weights, Parameters(epochs=1, image_size=96, batch=4),
+        shapes, stored, Parameters(epochs=1, image_size=96, batch=4),
         told, tmp_path / "again",
     )  # fmt: skip
     assert again.figures["map50"] > 0.7

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from backend.errors import Invalid, NotFound
+from backend.errors import Invalid
 from workers.models import offline, weights
 from workers.models.weights import Header
 
@@ -58,13 +60,9 @@ def _ours(path: Path) -> tuple[Header, Any]:
 
 def _theirs(path: Path) -> tuple[Header, Any]:
     """A pickle of Ultralytics; anything else in it is refused by torch's own unpickler."""
-    if not path.is_file():
-        raise NotFound(f"There is no weights file {path}.")
-    if path.suffix != ".pt":
-        raise Invalid(f"A YOLO starts from a .pt or .safetensors file, not from {path.name}.")
     try:
-        with warnings.catch_warnings(action="ignore"):
-            found, _ = tasks.torch_safe_load(str(path), safe_only=True)
+        with warnings.catch_warnings(action="ignore"), _named_pt(path) as named:
+            found, _ = tasks.torch_safe_load(str(named), safe_only=True)
     except weights.DAMAGED as error:
         raise Invalid(
             f"The weights {path.name} were refused, as they are no plain YOLO checkpoint: "
@@ -75,6 +73,18 @@ def _theirs(path: Path) -> tuple[Header, Any]:
         raise Invalid(f"The weights {path.name} hold no YOLO detector.")
     classes = tuple(str(network.names[index]) for index in sorted(network.names))
     return describe(network, classes, _image_size(found)), network
+
+
+@contextlib.contextmanager
+def _named_pt(path: Path) -> Iterator[Path]:
+    """Ultralytics wants the ending .pt, which the store drops."""
+    if path.suffix == ".pt":
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        link = Path(folder) / "weights.pt"
+        link.symlink_to(path.resolve())
+        yield link
 
 
 def _image_size(found: Mapping[str, Any]) -> int:
