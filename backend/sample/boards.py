@@ -33,8 +33,10 @@ class _View:
     name: str
 
 
-def draw(images: int, seed: int, look: str = "binary") -> Iterator[Drawn]:
-    """Boards of one product after another, three to a golden."""
+def draw(
+    images: int, seed: int, look: str = "binary", defects_a_board: tuple[int, int] = (3, 10)
+) -> Iterator[Drawn]:
+    """Boards of one product after another, three to a golden; some few have no defect."""
     grain = looks.grain(np.random.default_rng((seed, 0)))
     for product in itertools.count():
         first = product * _BOARDS_A_PRODUCT
@@ -42,10 +44,12 @@ def draw(images: int, seed: int, look: str = "binary") -> Iterator[Drawn]:
             return
         rng = np.random.default_rng((seed, product + 1))
         count = min(_BOARDS_A_PRODUCT, images - first)
-        yield from _product(rng, product, count, looks.LOOKS[look](rng, grain))
+        yield from _product(rng, product, count, looks.LOOKS[look](rng, grain), defects_a_board)
 
 
-def _product(rng: Generator, product: int, count: int, look: looks.Look) -> Iterator[Drawn]:
+def _product(
+    rng: Generator, product: int, count: int, look: looks.Look, span: tuple[int, int]
+) -> Iterator[Drawn]:
     panel = panels.lay_out(rng)
     split, group = split_of(product), f"product-{product + 1:02d}"
     for view_number in range(-(-count // _BOARDS_A_VIEW)):
@@ -54,7 +58,7 @@ def _product(rng: Generator, product: int, count: int, look: looks.Look) -> Iter
         pixels = look.photograph(rng, view.layers, _displacement(rng, 0.3))
         yield Drawn(golden, pixels, (), split, group, is_golden=True)
         for board in range(min(_BOARDS_A_VIEW, count - view_number * _BOARDS_A_VIEW)):
-            pixels, boxes = _board(rng, view, look)
+            pixels, boxes = _board(rng, view, look, span)
             yield Drawn(f"{view.name}-{board + 1:02d}", pixels, boxes, split, group, golden)
 
 
@@ -66,8 +70,10 @@ def _view(rng: Generator, panel: panels.Panel, name: str) -> _View:
     return _View(layers, ground.survey(layers.copper, layers.silk), name)
 
 
-def _board(rng: Generator, view: _View, look: looks.Look) -> tuple[Pixels, tuple[Box, ...]]:
-    count = 0 if rng.random() < 0.06 else int(rng.integers(3, 11))
+def _board(
+    rng: Generator, view: _View, look: looks.Look, span: tuple[int, int]
+) -> tuple[Pixels, tuple[Box, ...]]:
+    count = 0 if rng.random() < 0.06 else int(rng.integers(*span, endpoint=True))
     found = defects.inject(rng, view.ground, count)
     copper = view.layers.copper.copy()
     for defect in found:

@@ -1,0 +1,64 @@
+"""The recipe of the start model, and the file that it made."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from backend.domain import Box, Split
+from backend.sample import Drawn
+from workers import start_model
+from workers.start_model import Piece, Recipe
+
+TINY = Recipe(steps=4, batch=2, size=64, warmup=2, keep_every=2)
+
+
+def marked(x1: int, y1: int, x2: int, y2: int) -> Drawn:
+    """A white picture that is black where its one box is."""
+    pixels = np.full((300, 400), 255, np.uint8)
+    pixels[y1:y2, x1:x2] = 0
+    return Drawn("marked", pixels, (Box(x1, y1, x2, y2, "open"),), Split.TRAIN)
+
+
+def black_share(piece: Piece) -> float:
+    """How much of what the labels cover is black."""
+    side = len(piece.pixels)
+    found = []
+    for _, x, y, width, height in piece.labels * ([1] + [side] * 4):
+        rows = slice(round(y - height / 2), round(y + height / 2))
+        found.append(piece.pixels[rows, round(x - width / 2) : round(x + width / 2)] < 128)
+    return float(np.mean([part.mean() for part in found]))
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 1.3])
+def test_labels_stay_on_what_they_label_however_a_piece_is_cut_and_turned(scale: float) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        piece = start_model.turned(rng, start_model.cut(rng, marked(180, 90, 260, 130), 128, scale))
+        assert piece.pixels.shape == (128, 128, 3)
+        assert not len(piece.labels) or black_share(piece) > 0.9
+
+
+def test_the_stream_mixes_all_classes_and_repeats_with_its_seed() -> None:
+    first, again = (list(itertools.islice(start_model.stream(2, 128), 40)) for _ in range(2))
+    assert all(np.array_equal(a.pixels, b.pixels) for a, b in zip(first, again, strict=True))
+    seen = {int(row[0]) for piece in first for row in piece.labels}
+    assert len(seen) >= 7
+
+
+def test_the_start_model_never_sees_a_sample_project() -> None:
+    assert start_model.FIRST_SEED > 100_000
+
+
+def test_a_stopped_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    kept = tmp_path / "half.pt"
+    start_model.train(dataclasses.replace(TINY, steps=2), kept)
+    assert torch.load(kept, weights_only=True)["step"] == 2
+    network = start_model.train(TINY, kept)
+    assert torch.load(kept, weights_only=True)["step"] == 4
+    assert network.names[0] == "open"
