@@ -27,11 +27,13 @@ from app.routes import (
     labelling,
     listings,
     login,
+    people,
     projects,
     training,
+    transfers,
 )
 from backend.errors import Refused, Unavailable
-from backend.services import people
+from backend.services import people as accounts
 from backend.services import projects as projects_of
 from backend.settings import Settings
 from backend.storage import engine, files, schema
@@ -49,21 +51,23 @@ ROOMS = (
     labelling,
     listings,
     login,
+    people,
     projects,
     training,
+    transfers,
 )
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 
 
-def open_house(settings: Settings, accounts: bool = False) -> House:
+def open_house(settings: Settings, with_accounts: bool = False) -> House:
     """Connect to all that the settings name."""
     settings.home.mkdir(parents=True, exist_ok=True)
     database = engine.connect(settings)
     schema.prepare(database)
     store = files.connect(settings)
     previews = Previews(store, settings.cache / "pictures", settings.cache_gb * GIGA)
-    return House(settings, database, store, previews, Door(database, accounts))
+    return House(settings, database, store, previews, Door(database, with_accounts))
 
 
 def create(house: House) -> FastAPI:
@@ -106,7 +110,7 @@ def check_address(house: House, host: str) -> None:
             "making an account: loupe user add NAME --role admin."
         )
     with house.read() as session:
-        if house.door.required and not people.everyone(session):
+        if house.door.required and not accounts.everyone(session):
             raise Refused("There is no account yet. Make one: loupe user add NAME --role admin.")
 
 

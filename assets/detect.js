@@ -1,7 +1,7 @@
 /** Detect: run a model over images of the project, and try it on one picture. */
 
 import { field, fill, h, select } from "./dom.js";
-import { get, send } from "./net.js";
+import { get, send, token } from "./net.js";
 import { address, attempt, page, poll, project, query, toast } from "./site.js";
 import { buttons, nothingChosen, progress } from "./train.js";
 import { TryOut } from "./tryout.js";
@@ -78,7 +78,7 @@ class Detect {
   detect() {
     return attempt(async () => {
       const options = { confidence: Number(this.confidence.value), precision: this.precision.value || null, again: this.again.checked || null };
-      const job = await send("POST", this.base(), { model: this.model.value, source: ASKS[this.source.value], options, key: crypto.randomUUID() });
+      const job = await send("POST", this.base(), { model: this.model.value, source: ASKS[this.source.value], options, key: token() });
       toast(`Detection is job ${job.id}.`, "done");
       await this.load();
     });

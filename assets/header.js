@@ -2,6 +2,7 @@
 
 import { fill, h, icon, select } from "./dom.js";
 import { get } from "./net.js";
+import { people } from "./people.js";
 import { address, go, project, query, site, start } from "./site.js";
 
 const THEMES = ["auto", "light", "dark"];
@@ -53,6 +54,7 @@ async function welcome(place) {
   const me = await get("/api/me");
   document.documentElement.dataset.role = me.role;
   fill(place, h("span", { title: `Role: ${me.role}` }, me.name));
+  if (me.accounts) place.append(h("button.quiet.for-admin", { onclick: () => people() }, "People"));
   if (me.accounts) place.append(h("form", { method: "post", action: "/logout" }, h("button.quiet", {}, "Log out")));
 }
 

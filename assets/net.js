@@ -25,6 +25,32 @@ export function send(method, path, body, options = {}) {
   return call(method, path, body, options);
 }
 
+/**
+ * Send one file as it is; `told` hears the share that has gone.
+ * @param {string} path @param {Blob} file @param {(share: number) => void} told
+ * @returns {Promise<any>}
+ */
+export function upload(path, file, told) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", path);
+    request.setRequestHeader("X-Loupe", "1");
+    request.responseType = "json";
+    request.upload.addEventListener("progress", (event) => told(event.loaded / event.total));
+    request.addEventListener("error", () => reject(new Failure("The server does not answer. Is it still running?", 0)));
+    request.addEventListener("load", () => {
+      if (request.status < 300) resolve(request.response);
+      else reject(new Failure(request.response?.error || `The server answered ${request.status}.`, request.status));
+    });
+    request.send(file);
+  });
+}
+
+/** A name that nobody else will choose; works without HTTPS, where randomUUID does not. */
+export function token() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 async function call(method, path, body, options) {
   const raw = body instanceof FormData || body instanceof Blob;
   const headers = { Accept: "application/json" };

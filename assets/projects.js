@@ -4,6 +4,7 @@ import { choices } from "./classes.js";
 import { ask } from "./dialog.js";
 import { field, fill, h, select } from "./dom.js";
 import { get, send } from "./net.js";
+import { exportFrom, importInto } from "./transfers.js";
 import { address, attempt, go, page, site, toast } from "./site.js";
 import { count, many } from "./words.js";
 
@@ -50,6 +51,8 @@ function card(project) {
       h("div.chips", {}, boxes.slice(0, 8).map(([name, number]) =>
         h("span.chip", {}, h("i", { style: { background: named[name] } }), name, h("span.number.quiet-text", {}, count(number))))),
       h("div.row", {},
+        h("button.for-labeler", { onclick: () => importInto(project) }, "Import"),
+        h("button", { onclick: () => exportFrom(project) }, "Export"),
         h("button.for-admin", { onclick: () => choices(project) }, "Classes"))),
   );
 }

@@ -3,7 +3,7 @@
 import { Curves } from "./curves.js";
 import { field, fill, h, select } from "./dom.js";
 import { Log } from "./jobs.js";
-import { get, send } from "./net.js";
+import { get, send, token } from "./net.js";
 import { address, attempt, page, poll, project, toast } from "./site.js";
 import { count, span } from "./words.js";
 
@@ -109,7 +109,7 @@ class Train {
   retrain() {
     return attempt(async () => {
       this.button.disabled = true;
-      const body = { ...this.values, key: crypto.randomUUID() };
+      const body = { ...this.values, key: token() };
       const made = await send("POST", `${this.base()}/training`, body).finally(() => (this.button.disabled = false));
       toast(`Training of ${made.model.name} is queued.`, "done");
       await this.load();

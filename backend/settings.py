@@ -61,6 +61,16 @@ class Settings(BaseSettings):
         """Folder of what can be made again: thumbnails, tiles, prepared models."""
         return self.home / "cache"
 
+    @property
+    def uploads(self) -> Path:
+        """Folder of what browsers send, until it is imported."""
+        return self.cache / "uploads"
+
+    @property
+    def exports(self) -> Path:
+        """Folder of exports to be fetched by browsers."""
+        return self.cache / "exports"
+
 
 def read() -> Settings:
     """Read the environment; a wrong value is named with its variable."""

@@ -28,7 +28,7 @@ def add_to(cli: typer.Typer) -> None:
 
 def train(
     project: Project,
-    family: Annotated[str, typer.Option(help=f"{', '.join(FAMILIES)}.")] = "",
+    family: Annotated[str, typer.Option(help=f"{', '.join(FAMILIES)}.")],
     weights: Annotated[
         str, typer.Option(help="Start from a weights file, from vN, or from scratch.")
     ] = "",

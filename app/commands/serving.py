@@ -39,7 +39,7 @@ def serve(
     # Gradio takes seconds to import; other commands must not wait for it.
     from app import server
 
-    house = server.open_house(settings.current(), accounts=auth)
+    house = server.open_house(settings.current(), with_accounts=auth)
     server.check_address(house, host)
     port = server.free_port(host, port)
     address = f"http://{'127.0.0.1' if host in server.EVERYWHERE else host}:{port}"

@@ -116,6 +116,14 @@ class Import(Request):
 
 
 @dataclass(frozen=True, slots=True)
+class Export(Request):
+    """Write a project's pictures and boxes into one .zip in the cache, to be fetched from there."""
+
+    kind: ClassVar[str] = "export"
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
 class Check(Request):
     """Show that worker, disk and (if asked) cluster do their part: steps of a given length."""
 
@@ -175,6 +183,7 @@ KINDS = {
             "import:{project_id}",
             "import:{project_id}:{source}",
         ),
+        Kind(Export, "Export", Lane.SHORT, waiting="export:{project_id}:{format}"),
     )
 }
 

@@ -36,7 +36,9 @@ def client(house: House) -> Iterator[TestClient]:
 @pytest.fixture(scope="session")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A house with accounts: vera looks, lars labels, ada rules."""
-    opened = server.open_house(Settings(home=tmp_path_factory.mktemp("guarded")), accounts=True)
+    opened = server.open_house(
+        Settings(home=tmp_path_factory.mktemp("guarded")), with_accounts=True
+    )
     with opened.write() as session:
         people.add(session, "vera", Role.VIEWER, PASSWORD)
         people.add(session, "lars", Role.LABELER, PASSWORD)

@@ -130,7 +130,7 @@ def test_the_network_is_not_served_without_accounts(house: House) -> None:
 
 def test_accounts_without_anybody_in_them_are_refused(guarded: House, house: House) -> None:
     server.check_address(guarded, "0.0.0.0")
-    empty = server.open_house(house.settings, accounts=True)
+    empty = server.open_house(house.settings, with_accounts=True)
     with pytest.raises(Refused, match="loupe user add"):
         server.check_address(empty, "127.0.0.1")
     empty.database.close()

@@ -19,6 +19,7 @@ HANDLERS = {
     "check": "workers.handlers.check",
     "publish": "workers.handlers.publish",
     "import": "workers.handlers.importing",
+    "export": "workers.handlers.exporting",
 }
 
 

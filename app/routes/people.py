@@ -1,0 +1,59 @@
+"""Accounts: who may enter, and as what; for admins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from app import house, login
+from app.routes import shapes
+from backend.domain import Role
+from backend.services import people
+
+router = APIRouter(prefix="/api/people", dependencies=[login.RULES])
+
+
+class New(BaseModel):
+    """A new account."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(max_length=100)
+    role: Role
+    password: str = Field(max_length=1000)
+
+
+class Edit(BaseModel):
+    """What to change of an account; None leaves it."""
+
+    model_config = ConfigDict(extra="forbid")
+    role: Role | None = None
+    password: str | None = Field(None, max_length=1000)
+
+
+@router.get("")
+def everyone(at: house.At) -> list[dict[str, Any]]:
+    """All accounts."""
+    with at.read() as session:
+        return [shapes.person(one) for one in people.everyone(session)]
+
+
+@router.post("", status_code=201)
+def add(body: New, at: house.At) -> dict[str, Any]:
+    """Make an account."""
+    with at.write() as session:
+        return shapes.person(people.add(session, body.name, body.role, body.password))
+
+
+@router.patch("/{name:path}")
+def edit(name: str, body: Edit, at: house.At) -> list[dict[str, Any]]:
+    """Change a role, or give a new password."""
+    with at.write() as session:
+        if body.role is not None:
+            people.set_role(session, name, body.role)
+        if body.password is not None:
+            people.set_password(session, name, body.password)
+        found = [shapes.person(one) for one in people.everyone(session)]
+    at.door.forget(name)
+    return found

@@ -1,0 +1,44 @@
+/** Accounts: who may enter, and as what. */
+
+import { ask } from "./dialog.js";
+import { field, fill, h, select } from "./dom.js";
+import { get, send } from "./net.js";
+import { attempt, toast } from "./site.js";
+
+const ROLES = [["viewer", "Viewer: looks"], ["labeler", "Labeler: labels and reviews"], ["admin", "Admin: everything"]];
+
+/** Show and change the accounts. */
+export async function people() {
+  const list = h("div", { style: { display: "grid", gap: "8px" } });
+  const draw = (found) => fill(list, found.map((one) => line(one, draw)));
+  await attempt(async () => draw(await get("/api/people")));
+  await ask("People", "", [list, adder(draw)], { wide: true });
+}
+
+function line(one, draw) {
+  const change = (body, said) => attempt(async () => {
+    try {
+      draw(await send("PATCH", `/api/people/${encodeURIComponent(one.name)}`, body));
+      toast(said, "done");
+    } finally {
+      draw(await get("/api/people"));
+    }
+  });
+  const role = select(ROLES, one.role, (value) => change({ role: value }, `${one.name} is a ${value} now.`), { "aria-label": `Role of ${one.name}` });
+  const password = h("input", { type: "password", placeholder: "New password", autocomplete: "new-password", "aria-label": `New password of ${one.name}` });
+  const set = h("button", { type: "button", onclick: () => password.value && change({ password: password.value }, `The password of ${one.name} is changed.`) }, "Set");
+  return h("div.row.spread", {}, h("b", {}, one.name), h("span.row", {}, role, password, set));
+}
+
+function adder(draw) {
+  const name = h("input", { autocomplete: "off", maxLength: 100 });
+  const password = h("input", { type: "password", autocomplete: "new-password" });
+  const role = select(ROLES, "labeler");
+  const add = () => attempt(async () => {
+    await send("POST", "/api/people", { name: name.value, password: password.value, role: role.value });
+    toast(`${name.value} may log in now.`, "done");
+    name.value = password.value = "";
+    draw(await get("/api/people"));
+  });
+  return h("div.form-grid", { style: { alignItems: "end" } }, field("Name", name), field("Password, 8 characters or more", password), field("Role", role), h("button.primary", { type: "button", onclick: add }, "Add"));
+}

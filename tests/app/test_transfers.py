@@ -1,0 +1,85 @@
+"""Pictures in by upload, and a zip out, as the page asks for them."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.house import House
+from backend.domain import Job
+from backend.jobs import kinds, queue
+from backend.services import listing
+from tests.app.conftest import WRITE, drawn, log_in
+from workers import handlers
+from workers.context import Context
+
+
+def work(house: House) -> Job:
+    """Carry out the next waiting job here, as a worker would."""
+    with house.write() as session:
+        job = queue.claim(session, "test", kinds.Lane.SHORT)
+    assert job is not None
+    request = kinds.decode(job.kind, job.request)
+    folder = house.settings.cache / "jobs"
+    context = Context(job, request, house.database, house.files, house.settings, folder)
+    result = handlers.find(job.kind).run(context)
+    with house.write() as session:
+        queue.finish(session, job, result)
+        return queue.get(session, job.id)
+
+
+def upload(client: TestClient, base: str, name: str, content: bytes, token: str) -> Any:
+    return client.put(f"{base}/uploads/{token}/{name}", content=content, headers=WRITE)
+
+
+def test_uploaded_pictures_become_images_and_the_upload_goes(
+    client: TestClient, house: House
+) -> None:
+    project = drawn(house)
+    base, token = f"/api/projects/{project.id}", secrets.token_hex(16)
+    sha256 = client.get(f"{base}/images").json()["items"][0]["sha256"]
+    picture = client.get(f"/files/{sha256}/full").content
+    assert upload(client, base, "lot 7/new.png", picture, token).status_code == 201
+    asked = client.post(f"{base}/import", json={"token": token}, headers=WRITE)
+    assert (asked.status_code, asked.json()["state"]) == (201, "queued")
+    assert work(house).result["images"] == 1
+    assert not (house.settings.uploads / token).exists()
+    with house.read() as session:
+        assert listing.page(session, project.id, listing.parse([("text", "new")])).total == 1
+
+
+def test_an_export_is_fetched_as_one_zip(client: TestClient, house: House) -> None:
+    project = drawn(house)
+    base = f"/api/projects/{project.id}"
+    asked = client.post(f"{base}/export", json={"format": "yolo"}, headers=WRITE).json()
+    assert client.get(f"{base}/export/{asked['id']}").status_code == 404
+    work(house)
+    answer = client.get(f"{base}/export/{asked['id']}")
+    assert (answer.status_code, answer.content[:2]) == (200, b"PK")
+    assert f"{project.name}-yolo.zip".replace(" ", "%20") in answer.headers["content-disposition"]
+
+
+@pytest.mark.parametrize("name", ["../out.png", "..%2fout.png", "a%5c..%5cb.png", "a" * 300, "%00"])
+def test_an_upload_never_leaves_its_folder(client: TestClient, house: House, name: str) -> None:
+    base = f"/api/projects/{drawn(house).id}"
+    answer = upload(client, base, name, b"x", secrets.token_hex(16))
+    assert 400 <= answer.status_code < 500
+    assert not list(Path(house.settings.home).rglob("out.png"))
+
+
+def test_a_place_on_the_server_is_for_admins(guarded: House, stranger: TestClient) -> None:
+    base = f"/api/projects/{drawn(guarded).id}"
+    for name, status in (("lars", 403), ("ada", 201)):
+        log_in(stranger, name)
+        body = {"path": str(guarded.settings.home)}
+        assert stranger.post(f"{base}/import", json=body, headers=WRITE).status_code == status
+
+
+def test_a_format_nobody_knows_is_named(client: TestClient, house: House) -> None:
+    base = f"/api/projects/{drawn(house).id}"
+    answer = client.post(f"{base}/export", json={"format": "xls"}, headers=WRITE)
+    assert (answer.status_code, "xls" in answer.json()["error"]) == (400, True)

@@ -1,0 +1,29 @@
+"""An export that a page has asked for: one .zip in the cache, which the page then fetches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from backend.errors import Refused
+from backend.jobs import kinds
+from backend.services import exporting, projects
+from workers.context import Context
+
+
+def run(context: Context) -> Mapping[str, Any]:
+    """Export; the file appears when it is complete."""
+    request = cast("kinds.Export", context.request)
+    if request.project_id is None:
+        raise Refused("An export needs a project.")
+    out = context.settings.exports / f"{context.job.id}.zip"
+    out.unlink(missing_ok=True)
+
+    def told(done: int, total: int) -> None:
+        context.progress(done / max(total, 1), f"{done:,} of {total:,} pictures")
+
+    with context.database.read.begin() as session:
+        name = projects.get(session, request.project_id).name
+        result = exporting.run(session, context.files, name, out, request.format, told)
+    found = result.as_json()
+    return {**found, "file": f"{name}-{request.format}.zip", "problems": found["problems"][:500]}

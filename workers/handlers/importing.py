@@ -1,0 +1,41 @@
+"""An import that a page has asked for; what was uploaded for it is removed at its end."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from backend.errors import Refused
+from backend.jobs import kinds
+from backend.services import importing, projects
+from backend.services.importing import Into
+from workers.context import Context
+
+LISTED = 500
+
+
+def run(context: Context) -> Mapping[str, Any]:
+    """Import; a second attempt skips what the first one brought in."""
+    request = cast("kinds.Import", context.request)
+    if request.project_id is None:
+        raise Refused("An import needs a project.")
+    with context.database.read() as session:
+        name = projects.get(session, request.project_id).name
+
+    def told(done: int, total: int) -> None:
+        context.progress(done / max(total, 1), f"{done:,} of {total:,} pictures")
+
+    into = Into(context.database, context.files, name, context.job.author, context.fence, told)
+    source = Path(request.source)
+    result = importing.run(into, source, context.settings, request.format)
+    _drop_upload(source, context.settings.uploads)
+    found = result.as_json()
+    return {**found, "problems": found["problems"][:LISTED], "unusable": len(result.problems)}
+
+
+def _drop_upload(source: Path, uploads: Path) -> None:
+    if uploads in source.parents:
+        token = source.relative_to(uploads).parts[0]
+        shutil.rmtree(uploads / token, ignore_errors=True)
