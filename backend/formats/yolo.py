@@ -201,7 +201,8 @@ def _add_splits(tree: Tree, config: _Config, loaded: Mapping[str, Any]) -> None:
         entry = loaded.get(key)
         for place in entry if isinstance(entry, list) else [entry]:
             if isinstance(place, str) and place:
-                _add_place(tree, config, str(loaded.get("path") or ""), place, key)
+                path = str(loaded.get("path") or "")
+                _add_place(tree, config, path, place.replace("\\", "/"), key)
     for picture, found in config.splits.items():
         if None in found:
             config.splits[picture] = set()
