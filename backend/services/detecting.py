@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,11 @@ from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.services import projects
 from backend.storage import engine
-from backend.storage.tables import ImageRow, ModelRow
+from backend.storage.tables import BoxRow, ImageRow, ModelRow
 
 CHAMPION = "champion"
 GOLDEN = "golden"
+SAMPLED = 2000
 WEIGHTS = (".pt", ".pth", ".safetensors")
 
 
@@ -132,6 +134,23 @@ def mark(session: Session, doubts: Mapping[int, float]) -> None:
                 update(ImageRow).where(ImageRow.id.in_(part)).values(doubt=value),
                 execution_options={"synchronize_session": False},
             )
+
+
+def typical_sizes(session: Session, project_id: int) -> tuple[float, float]:
+    """The median size of the newest labelled boxes, and of their images' longer sides; or 0, 1."""
+    side = ((BoxRow.x2 - BoxRow.x1) + (BoxRow.y2 - BoxRow.y1)) / 2
+    query = (
+        select(side, ImageRow.width, ImageRow.height)
+        .join(ImageRow, ImageRow.id == BoxRow.image_id)
+        .where(ImageRow.project_id == project_id, ImageRow.deleted.is_(None))
+        .order_by(ImageRow.id.desc())
+        .limit(SAMPLED)
+    )
+    rows = session.execute(query).all()
+    if not rows:
+        return 0.0, 1.0
+    longest = statistics.median(max(width, height) for _, width, height in rows)
+    return statistics.median(size for size, _, _ in rows), float(longest)
 
 
 def class_names(session: Session, project_id: int | None) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 IN_FLIGHT = 2
 LOOK_UP = 0.5  # seconds, after which we see whether we should go on
 LOOK_AROUND = 5.0  # seconds, after which we see whether the cluster has grown
-MOST_FALSE_STARTS = 3  # an actor
+MOST_FALSE_STARTS = 5  # an actor
 HELLO = None
 
 

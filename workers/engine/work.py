@@ -17,6 +17,7 @@ import numpy as np
 from backend.errors import LoupeError, Refused
 from workers.engine import chunks, pictures
 from workers.engine.chunks import Chunk, ChunkResult, Looked, Status
+from workers.engine.tiles import Tiled
 from workers.models.base import NOTHING, Answer, Detections, Model, Picture
 
 
@@ -25,13 +26,15 @@ class Setup:
     """How a worker gets its model, and how it looks at pictures; travels as a pickle.
 
     `loader` is "module:function"; it is called with `arguments` once, in the worker.
-    `wanted` is the model's input size where pictures may be reduced while they are decoded.
+    `wanted` is the model's input size where pictures may be reduced while they are decoded,
+    `tile` the side of the tiles in which large pictures are looked at.
     """
 
     loader: str
     arguments: tuple[Any, ...] = ()
     confidence: float = 0.25
     wanted: int = 0
+    tile: int = 0
     batch: int = 1
     megapixels: int = 200
     card: bool = False
@@ -135,4 +138,4 @@ def load(setup: Setup) -> Model:
     """Call the setup's loader."""
     module, _, function = setup.loader.partition(":")
     model: Model = getattr(importlib.import_module(module), function)(*setup.arguments)
-    return model
+    return Tiled(model, setup.tile) if setup.tile else model

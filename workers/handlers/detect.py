@@ -15,7 +15,7 @@ from backend.jobs import kinds
 from backend.services import detecting
 from backend.services.detecting import Chosen
 from workers.context import Context
-from workers.engine import chunks, pools, sources
+from workers.engine import chunks, pools, sources, tiles
 from workers.engine.chunks import Work
 from workers.engine.ledger import Ledger
 from workers.engine.sources import Item
@@ -24,6 +24,7 @@ from workers.runtimes import Source, preparing
 from workers.runtimes.preparing import Prepared
 
 CONFIDENCE = 0.25
+TILED = ("yolo", "faster_rcnn")
 
 
 def run(context: Context) -> Mapping[str, Any]:
@@ -98,21 +99,34 @@ def _setup(
     context: Context, prepared: Prepared, chosen: Chosen, options: Mapping[str, Any]
 ) -> Setup:
     confidence = float(options.get("confidence", CONFIDENCE))
-    needs_all = families.find(chosen.family).needs_golden or options.get("tiles") == "on"
+    tile = _tile(context, prepared, chosen, str(options.get("tiles", "auto")))
+    needs_all = bool(tile) or families.find(chosen.family).needs_golden
     return Setup(
         "workers.runtimes.preparing:load",
         (prepared, confidence, 1),
         confidence,
         0 if needs_all else prepared.source.image_size,
+        tile,
         megapixels=context.settings.max_megapixels,
     )
+
+
+def _tile(context: Context, prepared: Prepared, chosen: Chosen, wish: str) -> int:
+    """Only detectors that shrink pictures gain from tiles."""
+    if chosen.family not in TILED:
+        return 0
+    size, longest = 0.0, 1.0
+    if context.job.project_id is not None:
+        with context.database.read() as session:
+            size, longest = detecting.typical_sizes(session, context.job.project_id)
+    return tiles.side_for(wish, prepared.source.image_size, size, longest)
 
 
 def _run(
     context: Context, request: kinds.Detect, chosen: Chosen, prepared: Prepared, setup: Setup
 ) -> Run:
     parameters = {"confidence": setup.confidence, "image_size": prepared.source.image_size}
-    extra = {**parameters, "tiles": request.options.get("tiles", "auto")}
+    extra = {**parameters, "tile": setup.tile}
     key = json.dumps([prepared.key, prepared.source.classes, extra], sort_keys=True)
     return Run(
         id=context.job.id,

@@ -48,7 +48,7 @@ def prepare(
         )
     code = runtimes.implementation(row.name)
     precision = code.precision(precision)
-    key = _key(source, row.name, precision, calibration)
+    key = _key(source, row.name, precision)
     folder = cache / "prepared" / key[:32]
     if not (folder / FACTS).is_file():
         _fill(folder, source, row.name, precision, calibration)
@@ -92,15 +92,11 @@ def _classes(source: Source) -> tuple[str, ...]:
     return networks.detector(source)[1] if source.family == "yolo" else ()
 
 
-def _key(source: Source, runtime: str, precision: str, calibration: Sequence[Path]) -> str:
+def _key(source: Source, runtime: str, precision: str) -> str:
     text = json.dumps(
         [GENERATION, source.family, source.image_size, runtime, precision, _hash(source.weights)]
     )
-    digest = hashlib.sha256(text.encode())
-    if precision == "int8":
-        for path in calibration:
-            digest.update(path.name.encode())
-    return digest.hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _hash(weights: Path | None) -> str:

@@ -65,9 +65,12 @@ class Place:
             return warehouse.get(session, run_id)
 
 
-def make(home: Path) -> Place:
-    """An empty house."""
+def make(home: Path, cache: Path | None = None) -> Place:
+    """An empty house; prepared models may be kept in another one's cache."""
     settings = Settings(home=home, database_url=SecretStr(""))
+    if cache is not None:
+        home.mkdir(parents=True)
+        settings.cache.symlink_to(cache)
     database = engine.connect(settings)
     engine.create_tables(database)
     return Place(settings, database, files.connect(settings))

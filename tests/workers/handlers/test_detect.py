@@ -12,6 +12,7 @@ from backend.storage import warehouse
 from backend.storage.tables import DetectionRow, ImageRow, RunImageRow
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
+from workers.engine import tiles
 from workers.handlers import detect
 
 
@@ -117,3 +118,12 @@ def test_a_folder_that_is_no_project_is_detected_too(
     again = place.detect(None, model, source={"path": str(folder)})
     assert (again["known"], again["looked"]) == (4, 1)
     assert again["detections"] == result["detections"]
+
+
+def test_small_objects_on_large_pictures_bring_tiles_by_themselves() -> None:
+    assert tiles.side_for("auto", 640, 60, 640) == 0
+    assert tiles.side_for("auto", 640, 12, 3000) == 640
+    assert tiles.side_for("auto", 640, 30, 6000) == 800
+    assert tiles.side_for("auto", 640, 0, 6000) == 0
+    assert tiles.side_for("on", 640, 60, 640) == 640
+    assert tiles.side_for("off", 640, 4, 6000) == 0
