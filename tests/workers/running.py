@@ -36,6 +36,11 @@ class House:
         self.workers.append(worker)
         return worker
 
+    @property
+    def url(self) -> str:
+        """The house's database, for a worker whose home is elsewhere."""
+        return str(self.database.operational.url)
+
     def environment(self) -> dict[str, str]:
         """What a process needs to live in this house, and to be found again."""
         return {
