@@ -22,6 +22,7 @@ from backend.formats.tree import Tree
 
 _SHAPE = re.compile(rb'"(images|annotations|categories)"\s*:\s*\[')
 _PEEK = 256 * 1024
+MOST_FILES = 500  # that are looked into; others keep a JSON file a picture
 _SPLIT = re.compile(r"(?:^|[^a-z])(train|val|valid|test)(?![a-z])|(train|val|test)\d{4}")
 _TABLES = """
 create table image (id text primary key, line integer, entry text) without rowid;
@@ -173,7 +174,7 @@ def _files(tree: Tree) -> list[str]:
     """The JSON files with instances; captions and keypoints of the same pictures stand back."""
     if tree.manifest:
         return [tree.manifest] if _is_coco(tree, tree.manifest) else []
-    found = [name for name in tree.named(".json") if _is_coco(tree, name)]
+    found = [name for name in tree.named(".json")[:MOST_FILES] if _is_coco(tree, name)]
     instances = [name for name in found if posixpath.basename(name).startswith("instances")]
     return instances or found
 

@@ -79,17 +79,19 @@ def find(name: str) -> Format:
 
 def parts(tree: Tree, name: str = AUTO) -> list[Part]:
     """The source cut into data sets of one format each; mostly it is one."""
-    if name != AUTO:
-        return [Part(find(name), tree)]
-    found = list(_parts(tree, "", 0)) or [Part(FORMATS["folders"], tree)]
+    wanted = None if name == AUTO else find(name)
     if not tree.pictures:
         raise Refused("The source holds no pictures.")
-    return found
+    if wanted and not wanted.recognise(tree):
+        raise Refused(f"The source does not look like {wanted.title}; let Loupe find out: {AUTO}.")
+    if wanted:
+        return [Part(wanted, tree)]
+    return list(_parts(tree, "", 0)) or [Part(FORMATS["folders"], tree)]
 
 
 def _parts(tree: Tree, prefix: str, depth: int) -> Iterator[Part]:
     here = _recognised(tree)
-    inside = {folder: tree.below(folder) for folder in tree.folders} if depth < DEEPEST else {}
+    inside = tree.inside() if depth < DEEPEST else {}
     formats = {_recognised(one) for one in inside.values() if one.pictures} - {None}
     if here and (len(formats) < 2 or tree.manifest):
         yield Part(FORMATS[here], tree, prefix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import posixpath
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ PICTURES = frozenset({".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".bmp",
 NOT_PICTURES = frozenset({".svg", ".gif", ".heic", ".heif", ".avif", ".psd"})
 TEXTS = frozenset({".xml", ".txt", ".json", ".yaml", ".yml", ".names", ".data", ".csv", ".tsv"})
 MOST_TEXT = 64 * 1024 * 1024
+MOST_LOOKED_AT = 200  # files, to recognise a format
 MOST_BYTES = 1_000_000_000  # of one picture
 
 
@@ -27,16 +29,22 @@ class Tree:
     files: Mapping[str, str]
     manifest: str = ""
     problems: tuple[Problem, ...] = ()
-    prefix: str = ""
 
     @cached_property
     def pictures(self) -> tuple[str, ...]:
         """The names of all that means to be a picture, in order."""
         return tuple(name for name in self.files if suffix(name) in PICTURES | NOT_PICTURES)
 
-    def sample(self, most: int = 50) -> tuple[str, ...]:
-        """Some of the pictures, from all over the source."""
-        return self.pictures[:: max(1, len(self.pictures) // most)]
+    def label_texts(self) -> Iterator[str]:
+        """Text files of a picture's stem that hold something: some, from all over the source."""
+        found = [
+            name
+            for name in self.files
+            if name.lower().endswith(".txt") and PurePosixPath(name).stem in self.pictures_by_stem
+        ]
+        filled = (name for name in found if Path(self.files[name]).stat().st_size)
+        every = max(1, len(found) // MOST_LOOKED_AT)
+        yield from itertools.islice(filled, 0, None, every)
 
     @cached_property
     def _by_base(self) -> dict[str, list[str]]:
@@ -109,15 +117,14 @@ class Tree:
             if line.strip():
                 yield index, line.strip()
 
-    def below(self, folder: str) -> Tree:
-        """The tree of one folder; names then begin there."""
-        start = folder + "/"
-        files = {
-            name.removeprefix(start): path
-            for name, path in self.files.items()
-            if name.startswith(start)
-        }
-        return Tree(files, prefix=self.prefix + start)
+    def inside(self) -> dict[str, Tree]:
+        """The trees of the folders at the root; names then begin there."""
+        found: dict[str, dict[str, str]] = {}
+        for name, path in self.files.items():
+            folder, _, rest = name.partition("/")
+            if rest:
+                found.setdefault(folder, {})[rest] = path
+        return {folder: Tree(files) for folder, files in found.items()}
 
     @cached_property
     def folders(self) -> tuple[str, ...]:

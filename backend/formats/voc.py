@@ -79,7 +79,7 @@ def recognise(tree: Tree) -> bool:
         return False
     if any(_is_annotation(tree, name) for name in tree.named(".xml")[:20]):
         return True
-    return not tree.manifest and any(_is_plain(tree, name) for name in tree.named(".txt")[:50])
+    return not tree.manifest and any(_is_plain(tree, name) for name in tree.label_texts())
 
 
 def read(tree: Tree) -> Iterator[Found]:
@@ -153,8 +153,6 @@ def _is_annotation(tree: Tree, name: str) -> bool:
 
 
 def _is_plain(tree: Tree, name: str) -> bool:
-    if PurePosixPath(name).stem not in tree.pictures_by_stem:
-        return False
     try:
         first = next(tree.lines(name), None)
         return first is not None and not first[1][0].isdigit() and bool(_plain(*first))
@@ -178,6 +176,7 @@ class _Source:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.names = naming.short(tree.pictures, splits=False)
+        self.stems = {posixpath.splitext(name)[0] for name in self.names.values()}
         self.finder = _Finder(tree)
         self.splits: dict[str, Split] = {}
         self.problems: list[Problem] = []
@@ -209,7 +208,8 @@ class _Source:
         """The split of a picture."""
         name = self.names[picture]
         stem = posixpath.splitext(name)[0]
-        words = (name, stem, posixpath.basename(stem))
+        last = posixpath.basename(stem)
+        words = (name, stem) if last in self.stems else (name, stem, last)
         return next((self.splits[word] for word in words if word in self.splits), None)
 
     def wanted(self, picture: str) -> bool:

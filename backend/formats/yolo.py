@@ -54,7 +54,7 @@ def recognise(tree: Tree) -> bool:
         return False
     if any(_describes(tree, name) for name in _configs(tree)):
         return True
-    return any(_is_label(tree, name) for name in tree.sample())
+    return any(_is_label(tree, name) for name in tree.label_texts())
 
 
 def read(tree: Tree) -> Iterator[Found]:
@@ -284,11 +284,10 @@ def _labels_of(tree: Tree, picture: str) -> str:
     return ""
 
 
-def _is_label(tree: Tree, picture: str) -> bool:
-    labels = _labels_of(tree, picture)
+def _is_label(tree: Tree, labels: str) -> bool:
     try:
-        first = next(tree.lines(labels), None) if labels else None
-        return first is not None and bool(_corners(first[1].split(), keypoints=False))
+        words = next(tree.lines(labels), (0, ""))[1].split()
+        return bool(words) and numbers.index(words[0]) >= 0 and bool(_corners(words))
     except Invalid:
         return False
 
@@ -345,7 +344,7 @@ def _box(line: int, text: str, config: _Config, size: tuple[int, int]) -> Labell
     return Labelled(x1, y1, x2, y2, label, line)
 
 
-def _corners(words: Sequence[str], *, keypoints: bool) -> tuple[float, float, float, float]:
+def _corners(words: Sequence[str], *, keypoints: bool = False) -> tuple[float, float, float, float]:
     """The corners in fractions: of a box (perhaps with a confidence), or around an outline."""
     values = numbers.floats(words[1:])
     if len(values) < 4 or (len(values) > 5 and len(values) % 2 and not keypoints):

@@ -74,6 +74,7 @@ class Into:
 
 def run(into: Into, source: Path, settings: Settings, format_name: str = registry.AUTO) -> Result:
     """Import a folder, an archive, a label file or a picture."""
+    projects.check_name(into.project, "project")
     with _scratch(settings.cache / "unpacked") as scratch:
         opened = tree.open_source(source, scratch, int(settings.max_upload_gb * 1e9))
         if opened.problems and not opened.pictures:

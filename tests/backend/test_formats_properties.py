@@ -177,6 +177,7 @@ def test_any_numbers_in_xml_are_read_without_a_fall(words: tuple[str, ...], tag:
     assert any(isinstance(one, Item) and one.labelled for one in found)
 
 
+@settings(deadline=None)
 @given(
     value=JSON.filter(lambda v: not isinstance(v, list)),
     items=st.lists(JSON),
@@ -191,6 +192,7 @@ def test_json_is_read_piece_by_piece_as_in_one(value: Any, items: list[Any], siz
     assert found == [("one", value), *(("many", item) for item in items), ("two", value)]
 
 
+@settings(deadline=None)
 @given(*[NUMBERS] * 4, st.sampled_from(["dent", "", "background", "\n", "x" * 201]))
 def test_a_box_is_fitted_or_told(x1: float, y1: float, x2: float, y2: float, label: str) -> None:
     item = Item("a", bytes, (Labelled(x1, y1, x2, y2, label, 3),), True)
@@ -210,6 +212,7 @@ PATHS = st.lists(
 ).map("/".join)
 
 
+@settings(deadline=None)
 @given(paths=st.sets(PATHS), splits=st.booleans())
 def test_no_two_pictures_get_one_name(paths: set[str], splits: bool) -> None:
     names = naming.short(paths, splits=splits)
@@ -231,6 +234,7 @@ def test_no_member_of_an_archive_leaves_its_folder(names: list[str]) -> None:
     assert not any(".." in name.split("/") for name in unpacked.files)
 
 
+@settings(deadline=None)
 @given(name=st.text(max_size=20))
 def test_a_name_is_safe_or_refused(name: str) -> None:
     try:

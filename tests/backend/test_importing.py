@@ -75,14 +75,19 @@ def test_a_second_import_adds_nothing_even_after_edits(house: House, tmp_path: P
 
 
 def test_labels_that_come_later_reach_their_images(house: House, tmp_path: Path) -> None:
-    bare = {name: content for name, content in YOLO.items() if name.startswith("images")}
-    source = drawn.lay(tmp_path / "in", bare)
-    house.bring(source, name="yolo")
-    assert house.boxes()["a.jpg"] == []
-    drawn.lay(source, YOLO)
-    assert house.bring(source).skipped == 3
-    assert len(house.boxes()["a.jpg"]) == 2
+    source = drawn.lay(tmp_path / "in", {"images/a.jpg": drawn.picture(shade=1)})
+    house.bring(source)
+    assert house.boxes() == {"a.jpg": []}
+    drawn.lay(source, {"labels/a.txt": "0 0.5 0.5 0.25 0.5\n", "classes.txt": "scratch"})
+    assert house.bring(source).skipped == 1
+    assert house.boxes() == {"a.jpg": [(24, 12, 40, 36, "scratch")]}
     assert house.images()["a.jpg"].state == State.DONE
+
+
+def test_a_format_that_does_not_fit_is_refused(house: House, tmp_path: Path) -> None:
+    source = drawn.lay(tmp_path / "in", YOLO)
+    with pytest.raises(Refused, match="does not look like COCO JSON"):
+        house.bring(source, name="coco")
 
 
 def test_another_picture_of_a_known_name_is_told_not_taken(house: House, tmp_path: Path) -> None:
@@ -164,6 +169,8 @@ def test_nothing_to_import_makes_no_project(house: House, tmp_path: Path) -> Non
         house.bring(tmp_path / "nowhere")
     with pytest.raises(Invalid, match="no format 'xml'"):
         house.bring(empty, name="xml")
+    with pytest.raises(Refused, match="The name of a project"):
+        house.bring(empty, project=" ")
     with house.database.read.begin() as session:
         assert projects.summaries(session) == []
 
