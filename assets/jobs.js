@@ -3,7 +3,7 @@
 import { fill, h, select } from "./dom.js";
 import { get, send } from "./net.js";
 import { address, attempt, page, poll, project } from "./site.js";
-import { ago, count, span } from "./words.js";
+import { ago, count, many, span } from "./words.js";
 
 const WORDS = { queued: "Waiting", running: "Running", paused: "Paused", done: "Done", failed: "Failed", cancelled: "Cancelled" };
 const COLORS = { done: "good", failed: "bad", cancelled: "warn", running: "", queued: "", paused: "warn" };
@@ -101,10 +101,19 @@ function panel(title, content) {
 }
 
 function what(job) {
-  const said = job.error || job.message;
+  const said = job.error || outcome(job) || job.message;
   const href = { train: { tab: "train" }, tune: { tab: "train" }, detect: { tab: "review", run: job.id } }[job.kind];
   const name = href && job.project ? h("a", { href: address({ project: job.project, ...href }) }, job.title) : h("b", {}, job.title);
   return h("span.what", { title: said }, name, ` by ${job.author || "nobody"}`, h(`small${job.error ? ".bad" : ""}`, {}, said));
+}
+
+function outcome(job) {
+  const found = job.result;
+  if (job.state !== "done") return "";
+  if (found.verdict) return found.verdict;
+  if (found.detections !== undefined) return `${many(found.detections, "detection")} in ${many(found.images, "image")}, ${count(found.images_per_second)} images/s`;
+  if (found.boxes !== undefined) return `${many(found.images, "image")}, ${many(found.boxes, "box", "boxes")}`;
+  return "";
 }
 
 function state(job) {

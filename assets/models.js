@@ -94,7 +94,7 @@ function measured(told) {
     h("p.quiet-text", {}, `Measured on ${count(seen.images ?? 0)} images of the ${{ val: "validation", train: "training", test: "test" }[seen.split] ?? "held-out"} split${seen.iou ? `, matched at IoU ≥ ${share(seen.iou, 2)}` : ""}.`),
     perClass(seen, told.against?.per_class ?? {}),
     h("div.two", {}, seen.curves && precisionRecall(seen.curves), seen.confusion && confusion(seen.confusion)),
-    seen.sizes && h("p.quiet-text.number", {}, Object.entries(seen.sizes).map(([name, one]) => `${name}: ${share(one.map ?? one)}`).join(" · ")),
+    seen.sizes && h("p.quiet-text.number", {}, Object.entries(seen.sizes).map(([name, one]) => `${name}: mAP ${share(one.map)} on ${count(one.truths)} boxes`).join(" · ")),
   ];
 }
 

@@ -116,10 +116,15 @@ def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def page(context: BrowserContext, site: Site) -> Iterator[Page]:
+def complaints() -> list[str]:
+    """What the page complained of; a test that provokes a refusal expects it here."""
+    return []
+
+
+@pytest.fixture
+def page(context: BrowserContext, site: Site, complaints: list[str]) -> Iterator[Page]:
     """A page; an error on its console or a request to another host fails the test."""
     opened = context.new_page()
-    complaints: list[str] = []
     watch(opened, site.url, complaints)
     yield opened
     opened.close()

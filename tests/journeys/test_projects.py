@@ -1,0 +1,76 @@
+"""Projects and their classes, made and changed by hand."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from backend.services import listing, projects
+from tests.journeys.conftest import Site
+
+
+def test_a_project_is_made_with_its_classes(page: Page, site: Site) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="New project").first.click()
+    page.get_by_label("Name").fill("line 3")
+    page.get_by_label("Classes, one a line").fill("scratch\n dent \n\n")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("combobox", name="Project")).to_contain_text("line 3")
+    with site.database.read.begin() as session:
+        made = projects.find(session, "line 3")
+    assert [one.name for one in made.classes] == ["scratch", "dent"]
+
+
+def test_a_taken_name_is_refused_with_a_sentence(
+    page: Page, site: Site, complaints: list[str]
+) -> None:
+    site.project(images=3, name="taken")
+    page.goto("/")
+    page.get_by_role("button", name="New project").first.click()
+    page.get_by_label("Name").fill("taken")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_contain_text("There is already a project named 'taken'")
+    assert "400 (Bad Request)" in complaints.pop()
+
+
+def test_a_renamed_class_keeps_its_labels(page: Page, site: Site) -> None:
+    project = site.project(images=6)
+    before = _boxes(site, project.id, project.classes[0].name)
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Classes").click()
+    name = page.get_by_label("Name", exact=True).first
+    name.fill("gap")
+    name.press("Tab")
+    expect(page.get_by_label("Colour of gap")).to_be_visible()
+    assert _boxes(site, project.id, "gap") == before > 0
+
+
+def test_two_classes_become_one(page: Page, site: Site) -> None:
+    project = site.project(images=6)
+    first, second = (one.name for one in project.classes[:2])
+    total = sum(_boxes(site, project.id, name) for name in (first, second))
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Classes").click()
+    page.get_by_label(f"Merge {first} into").select_option(second)
+    page.get_by_role("button", name="Merge", exact=True).click()
+    expect(page.get_by_text(f"{first} is now part of {second}.")).to_be_visible()
+    assert _boxes(site, project.id, second) == total
+    assert first not in site.classes(project)
+
+
+def test_classes_change_places_by_keyboard(page: Page, site: Site) -> None:
+    project = site.project(images=3)
+    names = [one.name for one in project.classes]
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Classes").press("Enter")
+    page.get_by_role("button", name=f"Move {names[0]} down").press("Enter")
+    expect(page.get_by_role("button", name=f"Move {names[1]} up")).to_be_disabled()
+    assert site.classes(project)[:2] == [names[1], names[0]]
+
+
+def _boxes(site: Site, project: int, name: str) -> int:
+    with site.database.read.begin() as session:
+        found = listing.every(session, project, listing.Filter())
+        return sum(box.label == name for item in found for box in item.boxes)

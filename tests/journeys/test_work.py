@@ -1,0 +1,121 @@
+"""Work that a worker does, asked for and followed in the browser: detect, train, import, cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from backend.domain import Project
+from backend.jobs import kinds, queue
+from backend.services import listing, registry
+from backend.settings import Settings
+from backend.storage import engine, files
+from tests.journeys import conftest
+from tests.journeys.conftest import Site
+
+pytestmark = pytest.mark.slow
+
+LONG = 240_000
+
+
+@pytest.fixture(scope="module")
+def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site with a worker beside it."""
+    conftest.chromium()
+    home = tmp_path_factory.mktemp("working")
+    url, process = conftest.start(home)
+    settings = Settings(home=home)
+    database = engine.connect(settings)
+    yield Site(home, url, process, database, files.connect(settings))
+    database.close()
+    conftest.stop(process)
+
+
+@pytest.fixture(scope="module")
+def boards(working: Site) -> Project:
+    return working.project(images=12)
+
+
+@pytest.fixture
+def desk(browser: Browser, working: Site) -> Iterator[Page]:
+    """A page on the site with a worker."""
+    context = browser.new_context(
+        base_url=working.url, viewport={"width": 1280, "height": 720}, accept_downloads=True
+    )
+    context.set_default_timeout(20_000)
+    page, complaints = context.new_page(), list[str]()
+    conftest.watch(page, working.url, complaints)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def test_the_golden_board_detects_without_a_model(desk: Page, boards: Project) -> None:
+    desk.goto(f"/?project={boards.id}&tab=detect")
+    desk.get_by_role("combobox", name="Images").select_option("All images")
+    desk.get_by_role("button", name="Detect in 12 images").click()
+    run = desk.get_by_role("row").filter(has=desk.get_by_role("link", name="Review run"))
+    expect(run.get_by_role("cell", name="12", exact=True)).to_be_visible(timeout=LONG)
+    desk.goto(f"/?project={boards.id}&tab=browse&proposals=yes")
+    expect(desk.locator(".cell img").first).to_be_visible()
+
+
+def test_a_golden_model_is_trained_and_measured(desk: Page, working: Site, boards: Project) -> None:
+    desk.goto(f"/?project={boards.id}&tab=train")
+    desk.get_by_role("button", name="Retrain").click()
+    desk.get_by_role("link", name="Look at v1").click(timeout=LONG)
+    expect(desk.get_by_role("heading", name="v1, the champion")).to_be_visible()
+    expect(desk.get_by_role("heading", name="What was taken for what")).to_be_visible()
+    with working.database.read.begin() as session:
+        (model,) = registry.models(session, boards.id)
+    assert (model.state, model.champion, "map50" in model.metrics) == ("ready", True, True)
+
+
+def test_pictures_are_uploaded_and_found_in_the_grid(
+    desk: Page, working: Site, boards: Project, tmp_path: Path
+) -> None:
+    project = working.project(images=3, name="to import into")
+    with working.database.read.begin() as session:
+        found = listing.page(session, boards.id, listing.Filter(), 0, 2)
+    for item in found.items:
+        (tmp_path / item.image.name).write_bytes(working.files.read(item.image.sha256))
+    desk.goto("/?tab=projects")
+    card = desk.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Import").click()
+    desk.get_by_label("Pictures, label files or an archive").set_input_files(
+        sorted(tmp_path.iterdir())
+    )
+    desk.get_by_role("dialog").get_by_role("button", name="Import").click()
+    expect(desk.get_by_text("were there already")).to_be_visible(timeout=LONG)
+    with working.database.read.begin() as session:
+        assert listing.page(session, project.id, listing.Filter()).total >= 3
+
+
+def test_an_export_is_downloaded(desk: Page, boards: Project, tmp_path: Path) -> None:
+    desk.goto("/?tab=projects")
+    card = desk.locator(".project").filter(has_text=boards.name)
+    card.get_by_role("button", name="Export").click()
+    desk.get_by_role("dialog").get_by_role("button", name="Export").click()
+    link = desk.get_by_role("link", name="Download")
+    expect(link).to_be_visible(timeout=LONG)
+    with desk.expect_download() as download:
+        link.click()
+    download.value.save_as(tmp_path / "out.zip")
+    assert (tmp_path / "out.zip").read_bytes()[:2] == b"PK"
+
+
+def test_a_waiting_job_is_cancelled(desk: Page, working: Site, boards: Project) -> None:
+    with working.database.write.begin() as session:
+        # It waits for a job that never ends, so it stays where it is.
+        first = queue.enqueue(session, kinds.Publish(boards.id, 0, "never"), author="ana")
+        queue.pause(session, first.id)
+        job = queue.enqueue(session, kinds.Publish(boards.id, 0), author="ana", after=first.id)
+    desk.goto("/?tab=jobs")
+    row = desk.locator(f"[data-job='{job.id}']")
+    row.get_by_role("button", name="Cancel").click()
+    expect(row.get_by_text("Cancelled")).to_be_visible()
+    with working.database.read.begin() as session:
+        assert queue.get(session, job.id).state == "cancelled"
