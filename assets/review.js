@@ -1,6 +1,288 @@
-/** This page is being built. */
+/** Review: go through what a run found, say what is right, and the labels are better. */
+
+import { Bench, dress } from "./canvas/bench.js";
+import { closeup } from "./canvas/closeup.js";
+import { nameOf } from "./canvas/desk.js";
+import * as judging from "./canvas/judging.js";
+import * as panel from "./canvas/panel.js";
+import { runList } from "./canvas/runlist.js";
+import { Wall } from "./canvas/sweep.js";
+import * as verdicts from "./canvas/verdicts.js";
+import { fill, h, select } from "./dom.js";
+import * as net from "./net.js";
+import { go, toast } from "./site.js";
+import * as words from "./words.js";
+
+const AHEAD = 6;
+const RENEW = 30_000;
+const SORTS = [["doubt", "Most doubtful first"], ["score", "Best score first"], ["detections", "Most detections first"], ["size", "Largest first"], ["name", "By name"]];
+const STANDS = [["", "Open"], ["pass", "Passed"], ["fail", "Failed"]];
+
+class Review extends Bench {
+  constructor(element) {
+    super(element, "review");
+    this.rule = { threshold: 0.5, thresholds: {}, severity: 1 };
+    this.least = Number(localStorage.getItem("loupe:review-score") ?? 0.3);
+    this.showLabels = this.showDetections = true;
+    this.open_ = 0;
+    this.others = 0;
+    this.desk.extra = () => ({ review: true, seconds: this.spent() });
+    this.closeup = closeup(this.pictures);
+    this.wall = new Wall(this.pictures, (label) => this.color(label));
+    this.classPanel = panel.classes(this.parts());
+    this.panels = [judging.defect(this), judging.list(this), judging.board(this), judging.sliders(this), this.classPanel, judging.why(this)];
+    fill(this.side, this.panels.map((one) => one.root));
+    this.head = h("header.lp-head");
+    this.cover = h("div.lp-cover", { hidden: true });
+    this.start(this.actions());
+    this.bench.querySelector(".lp-middle").prepend(this.head);
+    this.element.append(this.cover, this.wall.root);
+    setInterval(() => this.visible && this.run && net.send("POST", `/api/runs/${this.run}/renew`, { holder: this.saver.tab }).catch(() => null), RENEW);
+    addEventListener("pagehide", () => this.giveBack());
+  }
+
+  parts() {
+    return { desk: this.desk, color: (label) => this.color(label) };
+  }
+
+  /** Seconds since the last decision, or since the image was opened. */
+  spent() {
+    const now = performance.now();
+    const seconds = (now - (this.since ?? now)) / 1000;
+    this.since = now;
+    return Math.round(seconds * 100) / 100;
+  }
+
+  async arrive(query) {
+    const run = Number(query.get("run") ?? 0);
+    const wall = query.get("view") === "wall";
+    if (run !== this.run && this.run) this.giveBack();
+    const asked = [query.get("project"), run, wall, query.get("class")].join();
+    this.cover.hidden = Boolean(run);
+    this.bench.hidden = !run || wall;
+    this.wall.root.hidden = !run || !wall;
+    if (!run) return this.chooseRun(query.get("project") ?? "");
+    this.run = run;
+    this.header(query);
+    if (wall) {
+      if (this.shownWall !== asked) await this.showWall(query, asked);
+      return undefined;
+    }
+    this.shownWall = "";
+    return super.arrive(query);
+  }
+
+  async showWall(query, asked) {
+    this.shownWall = asked;
+    if (!this.colors) await this.learn();
+    await this.wall.show(this.run, query.get("class") ?? "");
+  }
+
+  /** The classes and their colours, when the wall is opened first. */
+  async learn() {
+    this.know(await this.take(0, 1).catch(() => ({ project: { classes: [] }, me: { role: "viewer" } })));
+    this.giveBack();
+  }
+
+  async chooseRun(project) {
+    this.run = 0;
+    this.project = "";
+    fill(this.cover, project ? await runList(project).catch((error) => h("p", {}, error.message))
+      : h("div.empty", {}, h("h2", {}, "No project is open"), h("div.row", {}, h("button.primary", { onclick: () => go({ tab: "projects" }) }, "Choose a project"))));
+  }
+
+  header(query) {
+    const choose = (name) => (value) => go({ [name]: value, image: "" });
+    const labels = [["", "All classes"], ...this.desk.classes.map((c) => [c.name, c.name])];
+    fill(this.head, h("a", { href: `/?${new URLSearchParams({ project: query.get("project") ?? "", tab: "review" })}` }, "Runs"),
+      h("b", {}, `Run ${this.run}`),
+      select(SORTS, query.get("sort") ?? "doubt", choose("sort"), { "aria-label": "Order" }),
+      select(STANDS, query.get("stands") ?? "", choose("stands"), { "aria-label": "Verdict" }),
+      select(labels, query.get("class") ?? "", choose("class"), { "aria-label": "Class" }),
+      h("span.lp-head-gap"), h("span.lp-hint", {}, this.others ? `${words.many(this.others, "other")} here` : ""),
+      h("button", { onclick: () => go({ view: "wall" }) }, "Defect wall"));
+  }
+
+  /** Reserves the next images for this tab. */
+  async take(wanted, count, after = 0) {
+    const holder = this.saver.tab;
+    return net.send("POST", `/api/runs/${this.run}/take?${this.filters}`, { holder, after, wanted, count });
+  }
+
+  giveBack() {
+    if (!this.run || !this.desk.editable) return;
+    net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }, { keepalive: true }).catch(() => null);
+  }
+
+  async jump(image) {
+    const asked = `${this.project}?${this.filters}`;
+    const there = this.list.find((item) => item.id === image);
+    if (there && this.loadedFor === asked) return this.open(there);
+    try {
+      if (this.loadedFor !== asked) await net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }).catch(() => null);
+      const answer = await this.take(image, AHEAD);
+      this.loadedFor = asked;
+      if (answer.held_by) toast(`${answer.held_by} has that image before them; here is the next.`);
+      this.receive(answer);
+      this.list = answer.items.map((item) => this.desk.items.get(item.id));
+    } catch (error) {
+      toast(/** @type {Error} */ (error).message, "failed");
+      return this.lack();
+    }
+    if (!this.list.length) return this.lack();
+    this.focus();
+    return this.open(this.list[0]);
+  }
+
+  receive(answer) {
+    Object.assign(this, { total: answer.total, open_: answer.open, others: answer.others, rule: answer.rule });
+    this.first = Math.max(0, answer.total - answer.open);
+    this.know(answer);
+    this.desk.receive(answer.items);
+    answer.items.forEach((item) => (this.desk.items.get(item.id).seen = performance.now()));
+    this.header(new URLSearchParams(location.search));
+  }
+
+  async extend() {
+    if (this.extending || this.ended) return this.extending;
+    const last = this.list[this.list.length - 1];
+    this.extending = this.take(0, AHEAD, last?.id ?? 0).catch((error) => (toast(error.message, "failed"), null));
+    const answer = await this.extending;
+    this.extending = null;
+    if (!answer) return undefined;
+    const first = this.first;
+    this.receive(answer);
+    this.first = first;
+    const known = new Set(this.list.map((item) => item.id));
+    this.list.push(...answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id)));
+    this.show("image");
+    return answer;
+  }
+
+  look_ahead() {
+    const near = [1, 2, 3].map((step) => this.list[this.at + step]).filter(Boolean);
+    const urls = [this.desk.item, ...near].flatMap((item) => [item, item.golden].filter(Boolean)).map((one) => `/files/${one.sha256}/preview`);
+    this.pictures.prefetch(urls.slice(1));
+    if (this.list.length - this.at <= 4) this.extend();
+    this.refresh();
+  }
+
+  async refresh() {
+    const { item } = this.desk;
+    if (!item || performance.now() - (item.seen ?? 0) < 5000) return;
+    const answer = await net.get(`/api/runs/${this.run}/images/${item.id}`).catch(() => null);
+    if (answer) this.desk.receive(answer.items);
+    item.seen = performance.now();
+  }
+
+  async step(by) {
+    if (this.list[this.at + by]) return this.open(this.list[this.at + by]);
+    if (by < 0) return toast("This is where you began.");
+    await this.extend();
+    if (this.list[this.at + 1]) return this.open(this.list[this.at + 1]);
+    return this.finished();
+  }
+
+  finished() {
+    const mine = this.list.filter((item) => this.desk.sheets.get(item.id)?.verdict);
+    const failed = mine.filter((item) => this.desk.sheets.get(item.id)?.verdict === "fail").length;
+    fill(this.place, h("div.lp-empty", {}, h("h2", {}, this.others ? "Others have what is left" : "This queue is done"),
+      h("p", {}, `You decided ${words.many(mine.length, "board")} just now: ${mine.length - failed} passed, ${failed} failed. Your corrections are the labels of the next training.`),
+      h("div.row", {}, h("button.lp-button", { onclick: () => this.open(this.list[this.at]) }, "Back to the last"),
+        h("button.lp-button.primary", { onclick: () => go({ tab: "train", run: "", image: "" }) }, "Retrain"))));
+    this.place.hidden = false;
+  }
+
+  open(item) {
+    this.since = performance.now();
+    const shown = super.open(item);
+    this.nextOpen();
+    return shown;
+  }
+
+  get stands() {
+    return verdicts.stands(this.desk, (label) => this.leastOf(label));
+  }
+
+  leastOf(label) {
+    return Math.max(this.least, this.rule.thresholds[label] ?? 0);
+  }
+
+  setLeast(value) {
+    this.least = Math.min(1, Math.max(0, Math.round(value * 100) / 100));
+    localStorage.setItem("loupe:review-score", String(this.least));
+    this.desk.changed("selection");
+  }
+
+  setClassLeast(label, value) {
+    this.rule = { ...this.rule, thresholds: { ...this.rule.thresholds, [label]: value } };
+    clearTimeout(this.ruleTimer);
+    this.ruleTimer = setTimeout(() => net.send("PUT", `/api/projects/${encodeURIComponent(this.project)}/review-rule`, this.rule).catch((e) => toast(e.message, "failed")), 400);
+    this.desk.changed("selection");
+  }
+
+  marks() {
+    return this.hidden ? [] : judging.marks(this);
+  }
+
+  targets() {
+    const open = this.showDetections ? this.stands.filter((s) => !s.own).map((s) => ({ ...s.detection, id: nameOf(s.detection) })) : [];
+    return [...(this.showLabels ? this.desk.sheet.boxes : []), ...open];
+  }
+
+  nextOpen() {
+    const next = this.stands.filter((s) => s.open).sort((a, b) => b.detection.score - a.detection.score)[0];
+    this.desk.select(next ? [nameOf(next.detection)] : []);
+  }
+
+  decide(what) {
+    if (!this.desk.item || !this.desk.editable) return;
+    const meant = judging.meant(this);
+    if (!meant.length) return toast("Everything here is decided. Enter goes on.");
+    judging[what](this.desk, meant);
+    this.nextOpen();
+  }
+
+  finish(verdict) {
+    if (!this.desk.item || !this.desk.editable) return undefined;
+    const chosen = verdict || verdicts.board(this.desk, this.stands, this.rule).verdict;
+    this.desk.commit("reviewed", { state: "done", verdict: chosen });
+    return this.step(1);
+  }
+
+  actions() {
+    const own = {
+      accept: () => this.decide("accept"), reject: () => this.decide("reject"),
+      acceptAll: () => (judging.accept(this.desk, this.stands.filter((s) => s.open)), this.nextOpen()),
+      lower: () => this.setLeast(this.least - 0.05), raise: () => this.setLeast(this.least + 0.05),
+      pass: () => this.finish("pass"), fail: () => this.finish("fail"),
+      done: () => (this.drawing && this.cursor ? this.corner() : this.finish("")),
+      search: () => this.classPanel.focus(), unlabelled: () => this.step(1), copyPrevious: () => false,
+      wall: () => go({ view: this.wall.root.hidden ? "wall" : "" }),
+    };
+    const all = { ...this.common(), ...own };
+    const swept = this.wall.actions();
+    return Object.fromEntries(Object.entries(all).map(([name, run]) => [name, (event) => {
+      if (this.wall.root.hidden) return run(event);
+      return name === "wall" || name === "help" ? run(event) : swept[name]?.(event) ?? false;
+    }]));
+  }
+
+  get visible() {
+    return this.bench.offsetParent !== null || this.wall.root.offsetParent !== null;
+  }
+
+  empty() {
+    return h("div.lp-empty", {}, h("h2", {}, "Nothing is left in this queue"), h("p", {}, "Every image of this view has its verdict, or somebody else has it before them."),
+      h("div.row", {}, h("button.lp-button", { onclick: () => go({ stands: "", class: "", sort: "", image: "" }) }, "Show all open"),
+        h("button.lp-button.primary", { onclick: () => go({ tab: "train", run: "", image: "" }) }, "Retrain")));
+  }
+}
 
 /** @param {HTMLElement} element */
-export function mount(element) {
-  element.removeAttribute("aria-busy");
+export async function mount(element) {
+  await dress();
+  const page = new Review(element);
+  /** @type {any} */ (element).page = page;
+  return page;
 }

@@ -11,7 +11,7 @@ from app import terminal
 from app.commands import rooms
 from app.terminal import AsJson
 from backend import settings as environment
-from backend.services import listing
+from backend.services import listing, provenance
 from backend.services import projects as projects_of
 
 PAGE = listing.MOST
@@ -19,7 +19,7 @@ PAGE = listing.MOST
 
 def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
-    for command in (projects, images, settings):
+    for command in (projects, images, settings, why):
         cli.command()(command)
 
 
@@ -118,3 +118,22 @@ def _row(item: listing.Item) -> dict[str, Any]:
         "boxes": len(item.boxes),
         "sha256": image.sha256,
     }
+
+
+def why(
+    name: Annotated[
+        str, typer.Argument(help="A detection RUN:IMAGE:NUMBER, or a label IMAGE:BOX.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Show where a detection or a label comes from, and where it went.
+
+    Example: loupe why 12:407:0
+    """
+    with rooms.open_rooms() as at, at.database.read.begin() as session:
+        chain = provenance.why(session, name)
+    if as_json:
+        links = [{"what": link.what, "text": link.text, "facts": link.facts} for link in chain]
+        terminal.document({"name": name, "links": links})
+    else:
+        terminal.table(("what", ""), [[link.what, link.text] for link in chain])

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app import house, login
 from app.routes import labelling, shapes
 from backend.domain import Person, Role, Verdict
-from backend.services import deciding, projects, queueing, reviewing
+from backend.services import deciding, projects, provenance, queueing, reviewing
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES])
 
@@ -150,6 +150,15 @@ def set_rule(project: str, body: Rule, at: house.At, _: login.Labeler) -> dict[s
         found = house.project(session, project)
         reviewing.set_rule(session, found.id, body.model_dump())
     return {"done": True}
+
+
+@router.get("/why/{name}")
+def why(name: str, at: house.At) -> dict[str, Any]:
+    """Where a detection (RUN:IMAGE:NUMBER) or a label (IMAGE:BOX) comes from, and where it went."""
+    with at.read() as session:
+        chain = provenance.why(session, name)
+    links = [{"what": link.what, "text": link.text, "facts": link.facts} for link in chain]
+    return {"name": name, "links": links}
 
 
 def _look(

@@ -13,7 +13,7 @@ import * as keys from "./keys.js";
 import * as paint from "./paint.js";
 import { Pictures, previewUrl } from "./pictures.js";
 import { Pointer } from "./pointer.js";
-import { Saver } from "./saving.js";
+import { Saver, landings } from "./saving.js";
 import { Stage } from "./stage.js";
 import * as tools from "./tools.js";
 
@@ -64,7 +64,7 @@ export class Bench {
   /** Lays out and listens; a page calls it when its own parts stand. @param {Record<string, any>} actions */
   start(actions) {
     const all = { ...this.common(), ...actions };
-    this.run = all;
+    this.acts = all;
     this.tools = tools.toolbar(this.name, all);
     this.place = h("div.lp-place-for-empty", { hidden: true });
     this.bench = h("div.lp-bench", { "data-page": this.name }, this.tools.root,
@@ -77,6 +77,8 @@ export class Bench {
     this.stage.root.addEventListener("painted", () => this.status.zoom(this.stage.view));
     this.bench.addEventListener("leave", () => this.stage.above.focus());
     this.status.saved(this.saver.status);
+    landings.addEventListener("saved", (/** @type {any} */ e) => e.detail.page !== this.name && this.age(e.detail.image));
+    document.addEventListener("visibilitychange", () => document.hidden || (this.age(), this.visible && this.refresh()));
     keys.listen(this.name, () => this.visible, all);
     sitePage(this.name, (query) => this.arrive(query), () => this.stage.golden.rest());
   }
@@ -93,16 +95,28 @@ export class Bench {
     const image = Number(query.get("image") ?? 0);
     const project = query.get("project") ?? "";
     const same = project === this.project && filters.toString() === this.filters.toString();
-    if (same && this.list.length && (!image || image === this.desk.item?.id)) return this.focus();
+    if (same && this.list.length && (!image || image === this.desk.item?.id)) return this.again();
     this.project = project;
     this.filters = filters;
     if (!project) return this.lack();
     return this.jump(image);
   }
 
+  /** What is known of an image, or of all, may have been changed elsewhere. @param {number} [image] */
+  age(image) {
+    for (const item of this.desk.items.values()) if (!image || item.id === image) item.seen = -STALE;
+  }
+
   focus() {
     const at = document.activeElement;
     if (!at || at === document.body || at.closest("[role=tab]")) this.stage.above.focus({ preventScroll: true });
+  }
+
+  /** The page was left and is looked at again. */
+  again() {
+    this.focus();
+    this.stage.golden.rest();
+    return this.refresh();
   }
 
   /** Opens an image that may lie far from those at hand. @param {number} image 0: the first */

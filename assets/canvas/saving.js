@@ -19,6 +19,9 @@ const PREFIX = "loupe:unsaved:";
 const KEEPALIVE = 60_000;
 const WAITS = [500, 1000, 2000, 4000, 8000, 15_000];
 
+/** Tells the other page of this tab what was saved: fires `saved` {image, page}. */
+export const landings = new EventTarget();
+
 /** Fires `status` when its `status` changes, `saved` {image, version, sheet}, `conflict` {entry, theirs}. */
 export class Saver extends EventTarget {
   /** @param {string} page keeps the pages of one tab apart */
@@ -56,12 +59,12 @@ export class Saver extends EventTarget {
     this.tell();
   }
 
-  /** @param {boolean} [leaving] */
+  /** One save at a time, so that decisions stand in the order they were made; all at once when leaving.
+   * @param {boolean} [leaving] */
   pump(leaving = false) {
     for (const entry of this.entries.values()) {
-      if (this.stuck.has(entry.image) || (this.flying.has(entry.image) && !leaving)) continue;
-      if (this.flying.has(entry.image)) continue;
-      this.send(entry);
+      if (this.flying.size && !leaving) return;
+      if (!this.stuck.has(entry.image) && !this.flying.has(entry.image)) this.send(entry);
     }
   }
 
@@ -95,8 +98,9 @@ export class Saver extends EventTarget {
       this.drop(entry);
     } else this.keep(entry);
     this.dispatchEvent(new CustomEvent("saved", { detail: { image: entry.image, version, sheet } }));
+    landings.dispatchEvent(new CustomEvent("saved", { detail: { image: entry.image, page: this.page } }));
     this.tell();
-    if (this.entries.has(entry.image)) this.send(entry);
+    this.pump();
   }
 
   /** @param {Entry} entry @param {any} error */
@@ -106,6 +110,7 @@ export class Saver extends EventTarget {
     this.stuck.add(entry.image);
     this.problem = error.message;
     this.tell();
+    this.pump();
   }
 
   /** A save whose answer was lost is ours, not a conflict. @param {Entry} entry @param {any} error */
@@ -116,6 +121,7 @@ export class Saver extends EventTarget {
     if (ours) return this.landed(entry, theirs.version, ours, JSON.stringify(ours) === JSON.stringify(entry.sheet) ? entry.turn : -1);
     this.stuck.add(entry.image);
     this.tell();
+    this.pump();
     this.dispatchEvent(new CustomEvent("conflict", { detail: { entry, theirs, message: error.message } }));
     return undefined;
   }

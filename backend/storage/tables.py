@@ -149,6 +149,7 @@ class SnapshotRow(OperationalBase):
 
 class SnapshotImageRow(OperationalBase):
     __tablename__ = "snapshot_image"
+    __table_args__ = (Index("snapshot_image_by_image", "image_id"),)
     snapshot_id: Mapped[int] = mapped_column(ForeignKey("snapshot.id"), primary_key=True)
     image_id: Mapped[int] = mapped_column(ForeignKey("image.id"), primary_key=True)
     version: Mapped[int]

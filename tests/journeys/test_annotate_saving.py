@@ -31,7 +31,7 @@ def person(browser: Browser, site: Site) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def hands(person: BrowserContext, site: Site, put: boards.Boards) -> Hands:
+def hands(person: BrowserContext, site: Site) -> Hands:
     return Hands(person.new_page(), site)
 
 

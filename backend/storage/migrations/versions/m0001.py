@@ -490,6 +490,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("snapshot_id", "image_id"),
     )
+    with op.batch_alter_table("snapshot_image", schema=None) as batch_op:
+        batch_op.create_index("snapshot_image_by_image", ["image_id"], unique=False)
+
     # ### end Alembic commands ###
 
 

@@ -1,0 +1,73 @@
+/** The defect and the same place of the golden, side by side, both zoomed in step. */
+
+import { fill, h } from "../dom.js";
+import * as paint from "./paint.js";
+import { WHOLE, fullUrl, previewUrl } from "./pictures.js";
+
+const HIGH = 132;
+
+/** @param {import("./pictures.js").Pictures} pictures */
+export function closeup(pictures) {
+  let room = 3;
+  /** @type {any} */
+  let shown = null;
+  const canvases = ["Board", "Golden"].map((name) => h("canvas.lp-crop", { "aria-label": `${name}, close up` }));
+  const captions = ["Board", "Golden"].map((name) => h("figcaption", {}, name));
+  const root = h("div.lp-closeup", {}, canvases.map((canvas, at) => h("figure", {}, canvas, captions[at])));
+  root.addEventListener("wheel", (/** @type {WheelEvent} */ e) => {
+    e.preventDefault();
+    room = Math.min(12, Math.max(1.2, room * Math.exp(e.deltaY / 400)));
+    draw();
+  }, { passive: false });
+
+  /** @param {import("./types.js").Item | null} item @param {any} mark */
+  const show = (item, mark) => {
+    shown = item && mark ? { item, mark } : null;
+    draw();
+  };
+
+  const draw = () => {
+    root.classList.toggle("empty", !shown);
+    canvases.forEach((canvas, at) => clear(canvas));
+    if (!shown) return;
+    const { item, mark } = shown;
+    crop(canvases[0], item, item.sha256, mark, true);
+    if (item.golden) crop(canvases[1], item, item.golden.sha256, mark, false);
+    fill(captions[1], item.golden ? "Golden" : "No golden");
+  };
+
+  const clear = (canvas) => {
+    const ratio = window.devicePixelRatio || 1;
+    const wide = canvas.clientWidth || HIGH;
+    canvas.width = Math.round(wide * ratio);
+    canvas.height = Math.round(HIGH * ratio);
+    canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+  };
+
+  const crop = (canvas, item, sha256, mark, first) => {
+    const bitmap = best(item, sha256);
+    if (!bitmap) return;
+    const ctx = canvas.getContext("2d");
+    const wide = canvas.clientWidth || HIGH;
+    const side = Math.max(mark.x2 - mark.x1, mark.y2 - mark.y1, 12) * room;
+    const scale = Math.min(wide, HIGH) / side;
+    const x = (mark.x1 + mark.x2) / 2 - wide / scale / 2;
+    const y = (mark.y1 + mark.y2) / 2 - HIGH / scale / 2;
+    const held = bitmap.width / item.width;
+    ctx.imageSmoothingEnabled = scale < 3 * held;
+    ctx.drawImage(bitmap, x * held, y * held, (wide / scale) * held, (HIGH / scale) * held, 0, 0, wide, HIGH);
+    const view = { width: wide, height: HIGH, toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }) };
+    paint.marks(ctx, /** @type {any} */ (view), [{ ...mark, text: "", handles: false, selected: false, kind: first ? mark.kind : "ghost" }]);
+  };
+
+  /** The sharpest picture at hand; a sharper one is fetched. */
+  const best = (item, sha256) => {
+    const small = pictures.peek(previewUrl({ sha256 }));
+    const wanted = !small ? previewUrl({ sha256 }) : small.width < item.width * 0.99 && item.width * item.height <= WHOLE ? fullUrl({ sha256 }) : "";
+    const large = wanted && pictures.peek(wanted);
+    if (wanted && !large) pictures.get(wanted, "low").then(() => shown?.item === item && draw(), () => null);
+    return large || small;
+  };
+
+  return { root, show, draw };
+}

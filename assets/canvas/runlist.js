@@ -1,0 +1,47 @@
+/** The runs of a project: what each found, how fast, and how far the review is. */
+
+import { fill, h } from "../dom.js";
+import * as net from "../net.js";
+import { go } from "../site.js";
+import * as words from "../words.js";
+
+/** @param {string} project */
+export async function runList(project) {
+  const runs = await net.get(`/api/projects/${encodeURIComponent(project)}/runs`);
+  if (!runs.length) return empty();
+  const table = h("table.lp-runs", {},
+    h("thead", {}, h("tr", {}, ["Run", "Model", "Images", "Detections", "Classes", "Speed", "Reviewed", ""].map((name, at) =>
+      h([2, 3, 5].includes(at) ? "th.number" : "th", {}, name)))),
+    h("tbody", {}, runs.map(row)));
+  return h("div.sheet", {}, h("h1", {}, "Runs"), h("div.panel", {}, table));
+}
+
+function row(run) {
+  const open = () => go({ run: run.id, image: "", view: "" });
+  const top = Object.entries(run.classes).slice(0, 4);
+  return h("tr", {},
+    h("td", {}, h("a", { href: `?${address(run.id)}` }, `Run ${run.id}`), h("small", {}, ` ${words.ago(run.at)}${run.author ? `, ${run.author}` : ""}`)),
+    h("td", {}, run.model === run.family ? run.model : `${run.model} (${run.family})`),
+    h("td.number", {}, words.count(run.images)),
+    h("td.number", {}, words.count(run.detections)),
+    h("td", {}, h("div.chips", {}, top.map(([name, n]) => h("span.chip", {}, name, h("b.number", {}, words.count(n)))),
+      Object.keys(run.classes).length > 4 && h("span.chip", {}, `+${Object.keys(run.classes).length - 4}`))),
+    h("td.number", {}, run.finished ? (run.seconds ? `${words.count(Math.round(run.images / run.seconds))} images/s` : "–") : "running"),
+    h("td", {}, h("div.lp-progress", { title: `${run.reviewed} of ${run.images}` }, h("i", { style: { width: `${run.images ? (100 * run.reviewed) / run.images : 0}%` } })),
+      h("small", {}, `${words.count(run.reviewed)} of ${words.count(run.images)}`)),
+    h("td", {}, h("button.primary", { onclick: open }, run.reviewed >= run.images && run.images ? "Look" : "Review")));
+}
+
+function address(run) {
+  const query = new URLSearchParams(location.search);
+  query.set("run", run);
+  query.delete("image");
+  return query;
+}
+
+function empty() {
+  const root = h("div.empty", {}, h("h2", {}, "Nothing to review yet"),
+    h("p", {}, "Here you go through what a model found, most doubtful first, and say what is right. Run a model over your images first."),
+    h("div.row", {}, h("button.primary", { onclick: () => go({ tab: "detect" }) }, "Open Detect")));
+  return fill(h("div.lp-none"), root);
+}

@@ -1,0 +1,244 @@
+/** The defect wall: crops of all detections of one class, most doubtful first, judged by sweep. */
+
+import { fill, h } from "../dom.js";
+import * as net from "../net.js";
+import { go, toast } from "../site.js";
+import * as words from "../words.js";
+import * as paint from "./paint.js";
+import { previewUrl } from "./pictures.js";
+import { short } from "./panel.js";
+
+const SIDE = 128;
+const PAGE = 96;
+const SIGNS = { accept: "✓ defect", correct: "✓ corrected", false_call: "× false call" };
+
+export class Wall {
+  /** @param {import("./pictures.js").Pictures} pictures @param {(label: string) => string} color */
+  constructor(pictures, color) {
+    this.pictures = pictures;
+    this.color = color;
+    this.tiles = [];
+    this.at = 0;
+    this.total = 0;
+    this.chosen = new Set();
+    this.done = [];
+    this.outbox = new Outbox((text) => (this.status.textContent = text));
+    this.classes = h("div.lp-wall-classes", { role: "tablist", "aria-label": "Classes" });
+    this.grid = h("div.lp-wall-grid", { role: "listbox", "aria-multiselectable": "true", "aria-label": "Detections" });
+    this.status = h("span.lp-wall-status", { role: "status" });
+    this.scroll = h("div.lp-wall-scroll", { tabIndex: 0, onscroll: () => this.more() }, this.grid);
+    this.root = h("div.lp-wall", { hidden: true }, h("header", {}, this.classes, this.status,
+      h("span.lp-hint", {}, "Drag over crops, then "), h("kbd", {}, "A"), h("span.lp-hint", {}, "defect"), h("kbd", {}, "F"), h("span.lp-hint", {}, "false call"), h("kbd", {}, "Z"), h("span.lp-hint", {}, "undo"),
+      h("button", { onclick: () => go({ view: "" }) }, "Images")), this.scroll);
+    this.watch();
+  }
+
+  /** @param {number} run @param {string} label */
+  async show(run, label) {
+    Object.assign(this, { run, label, tiles: [], at: 0, total: 0, done: [] });
+    this.chosen.clear();
+    fill(this.grid);
+    this.outbox.open(run);
+    const first = await this.load();
+    const names = Object.keys(first.classes);
+    if (!label && names.length) return this.show(run, names[0]);
+    fill(this.classes, names.map((name) => h("button", {
+      role: "tab", "aria-selected": String(name === label), onclick: () => go({ class: name }, { replace: true }),
+    }, h("span.lp-swatch", { style: { background: this.color(name) } }), `${name} `, h("b.number", {}, words.count(first.classes[name])))));
+    this.scroll.focus({ preventScroll: true });
+    return this.point(0);
+  }
+
+  async load() {
+    this.loading = net.get(`/api/runs/${this.run}/wall?label=${encodeURIComponent(this.label ?? "")}&offset=${this.tiles.length}&limit=${PAGE}`);
+    const answer = await this.loading.catch((error) => (toast(error.message, "failed"), { total: 0, classes: {}, tiles: [] }));
+    this.loading = null;
+    this.total = answer.total;
+    const from = this.tiles.length;
+    this.tiles.push(...answer.tiles);
+    this.grid.append(...answer.tiles.map((tile, at) => this.make(tile, from + at)));
+    return answer;
+  }
+
+  more() {
+    const { scrollTop, clientHeight, scrollHeight } = this.scroll;
+    if (!this.loading && this.tiles.length < this.total && scrollHeight - scrollTop - clientHeight < 600) this.load();
+  }
+
+  make(tile, at) {
+    const canvas = h("canvas", { width: SIDE * 2, height: SIDE * 2 });
+    tile.sign = h("span.lp-sign");
+    tile.element = h("div.lp-tile", { role: "option", "aria-selected": "false", "data-at": at, title: `${tile.label} ${short(tile.score)}` },
+      canvas, h("span.lp-score", {}, short(tile.score)), tile.sign);
+    this.mark(tile);
+    this.sight.observe(tile.element);
+    tile.canvas = canvas;
+    return tile.element;
+  }
+
+  /** Crops are drawn when they come into sight. */
+  watch() {
+    this.sight = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach((e) => {
+      this.sight.unobserve(e.target);
+      this.draw(this.tiles[Number(/** @type {HTMLElement} */ (e.target).dataset.at)]);
+    }), { root: this.scroll, rootMargin: "300px" });
+    let from = -1;
+    const over = (event) => Number(event.target.closest?.(".lp-tile")?.dataset.at ?? -1);
+    this.grid.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
+      from = over(e);
+      if (from < 0) return;
+      if (!e.ctrlKey && !e.shiftKey) this.chosen.clear();
+      this.range(e.shiftKey ? this.at : from, from);
+      if (!e.shiftKey) this.at = from;
+    });
+    this.grid.addEventListener("pointerover", (/** @type {PointerEvent} */ e) => {
+      const to = over(e);
+      if (from >= 0 && to >= 0 && e.buttons === 1) this.range(from, to);
+    });
+    addEventListener("pointerup", () => (from = -1));
+    this.grid.addEventListener("dblclick", (/** @type {MouseEvent} */ e) => this.open(over(e)));
+  }
+
+  async draw(tile) {
+    const bitmap = await this.pictures.get(previewUrl(tile), "low").catch(() => null);
+    if (!bitmap || !tile.canvas) return;
+    const ctx = tile.canvas.getContext("2d");
+    const side = Math.max(tile.x2 - tile.x1, tile.y2 - tile.y1, 12) * 2.4;
+    const x = (tile.x1 + tile.x2 - side) / 2;
+    const y = (tile.y1 + tile.y2 - side) / 2;
+    const held = bitmap.width / tile.width;
+    const wide = SIDE * 2;
+    ctx.imageSmoothingEnabled = wide / side < 6;
+    ctx.drawImage(bitmap, x * held, y * held, side * held, side * held, 0, 0, wide, wide);
+    const scale = SIDE / side;
+    const view = { width: SIDE, height: SIDE, toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }) };
+    ctx.setTransform(2, 0, 0, 2, 0, 0);
+    paint.marks(ctx, /** @type {any} */ (view), [{ ...tile, color: this.color(tile.label), text: "", kind: "dashed" }]);
+  }
+
+  mark(tile) {
+    tile.sign.textContent = SIGNS[tile.verdict] ?? "";
+    tile.element.className = `lp-tile ${tile.verdict}`;
+  }
+
+  range(from, to) {
+    for (let at = Math.min(from, to); at <= Math.max(from, to); at++) this.chosen.add(at);
+    this.select();
+  }
+
+  select() {
+    this.tiles.forEach((tile, at) => {
+      tile.element.setAttribute("aria-selected", String(this.chosen.has(at)));
+      tile.element.classList.toggle("current", at === this.at);
+    });
+  }
+
+  point(at) {
+    if (!this.tiles.length) return;
+    this.at = Math.min(this.tiles.length - 1, Math.max(0, at));
+    this.chosen = new Set([this.at]);
+    this.select();
+    this.tiles[this.at].element.scrollIntoView({ block: "nearest" });
+  }
+
+  get across() {
+    return Math.max(1, Math.floor(this.grid.clientWidth / (SIDE + 8)));
+  }
+
+  judge(verdict) {
+    const meant = [...this.chosen].map((at) => this.tiles[at]).filter((tile) => tile && tile.verdict !== verdict);
+    if (meant.length) {
+      this.done.push(meant.map((tile) => [tile, tile.verdict]));
+      this.say(meant.map((tile) => [tile, verdict]));
+    }
+    const next = this.tiles.findIndex((tile, at) => at > Math.max(...this.chosen) && !tile.verdict);
+    this.point(next < 0 ? Math.max(...this.chosen) + 1 : next);
+    this.more();
+  }
+
+  say(pairs) {
+    pairs.forEach(([tile, verdict]) => {
+      tile.verdict = verdict;
+      this.mark(tile);
+    });
+    this.select();
+    this.outbox.send(pairs.map(([tile, verdict]) => ({ image: tile.image, idx: tile.idx, verdict: verdict === "correct" ? "accept" : verdict })));
+  }
+
+  undo() {
+    const last = this.done.pop();
+    if (!last) return false;
+    this.say(last);
+    this.point(this.tiles.indexOf(last[0][0]));
+    return true;
+  }
+
+  open(at = this.at) {
+    const tile = this.tiles[at];
+    if (tile) go({ view: "", image: tile.image });
+  }
+
+  actions() {
+    return {
+      accept: () => this.judge("accept"), reject: () => this.judge("false_call"), undo: () => this.undo(),
+      next: () => this.point(this.at + 1), previous: () => this.point(this.at - 1),
+      right: () => this.point(this.at + 1), left: () => this.point(this.at - 1),
+      down: () => this.point(this.at + this.across), up: () => this.point(this.at - this.across),
+      done: () => this.open(), escape: () => this.point(this.at),
+      selectAll: () => this.range(0, this.tiles.length - 1),
+    };
+  }
+}
+
+/** Sweeps on their way to the server, in order; kept in this browser until they are there. */
+class Outbox {
+  /** @param {(text: string) => void} say */
+  constructor(say) {
+    this.say = say;
+    this.waiting = [];
+    this.busy = false;
+  }
+
+  open(run) {
+    this.run = run;
+    this.key = `loupe:sweep:${run}`;
+    this.waiting = JSON.parse(localStorage.getItem(this.key) ?? "[]");
+    this.pump();
+  }
+
+  send(items) {
+    this.waiting.push(items);
+    this.keep();
+    this.pump();
+  }
+
+  keep() {
+    if (this.waiting.length) localStorage.setItem(this.key, JSON.stringify(this.waiting));
+    else localStorage.removeItem(this.key);
+  }
+
+  async pump() {
+    if (this.busy) return;
+    this.busy = true;
+    while (this.waiting.length) {
+      const run = this.run;
+      try {
+        this.say("Saving…");
+        await net.send("POST", `/api/runs/${run}/decide`, { items: this.waiting[0] });
+      } catch (error) {
+        const failure = /** @type {any} */ (error);
+        if (failure.status && failure.status < 500) toast(failure.message, "failed");
+        else {
+          this.say(`No connection: ${words.many(this.waiting.length, "sweep")} kept here`);
+          await new Promise((go_) => setTimeout(go_, 1000));
+          continue;
+        }
+      }
+      if (run !== this.run) break;
+      this.waiting.shift();
+      this.keep();
+      this.say(this.waiting.length ? "Saving…" : "Saved");
+    }
+    this.busy = false;
+  }
+}

@@ -1,0 +1,197 @@
+"""An inspector goes through a run by keys alone, and every decision is in the database."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from playwright.sync_api import Browser, Page
+from sqlalchemy import select
+
+from backend.domain import State, Verdict
+from backend.sample.boards import CLASSES
+from backend.services import deciding, labelling, reviewing, snapshots
+from backend.services.deciding import BOARD, Subject
+from backend.storage.tables import DecisionRow
+from tests.journeys import boards
+from tests.journeys.conftest import Site
+from tests.journeys.hands import Hands, near
+
+RUNS = {"keys": 901, "undo": 902, "two": 903, "wall": 904, "wrong": 905}
+
+
+def put(site: Site, name: str, count: int) -> boards.Boards:
+    made = boards.put(site, f"review {name}", count)
+    boards.detect(site, made, RUNS[name])
+    return made
+
+
+@pytest.fixture
+def hands(page: Page, site: Site) -> Hands:
+    return Hands(page, site, "review")
+
+
+def standing(site: Site, name: str, image: int) -> dict[Subject, Verdict]:
+    with site.database.read.begin() as session:
+        found = deciding.standing(session, [image], [RUNS[name]])[image]
+    return {subject: one.verdict for subject, one in found.items()}
+
+
+def stands(site: Site, name: str, image: int) -> dict[int | None, Verdict]:
+    """What was said of each detection, by number."""
+    found = standing(site, name, image)
+    return {s.idx: verdict for s, verdict in found.items() if s.idx is not None}
+
+
+def judge_all(hands: Hands) -> tuple[int, int]:
+    """Accept every detection but the false call; returns the image and how many were accepted."""
+    image = hands.image
+    count = len(hands.ask("desk.item.proposals"))
+    hands.press(*"a" * (count - 1), "f")
+    return image, count - 1
+
+
+def test_fifty_images_are_reviewed_in_order_by_keys_alone(hands: Hands, site: Site) -> None:
+    made = put(site, "keys", 50)
+    hands.open(made.project.name, run=str(RUNS["keys"]))
+    accepted: dict[int, int] = {}
+    for _ in made.ids:
+        image, count = judge_all(hands)
+        accepted[image] = count
+        hands.press("Enter")
+        if len(accepted) < len(made.ids):
+            hands.page.wait_for_function(f"{hands.js}.desk.item.id !== {image}")
+    hands.page.get_by_text("This queue is done").wait_for()
+    hands.saved()
+    with site.database.read.begin() as session:
+        assert reviewing.runs(session, made.project.id)[0].reviewed == 50
+        seen = list(
+            session.scalars(
+                select(DecisionRow.image_id)
+                .where(DecisionRow.run_id == RUNS["keys"], DecisionRow.idx.is_(None))
+                .order_by(DecisionRow.id)
+            )
+        )
+    assert seen == list(accepted)
+    for image, count in accepted.items():
+        said = Counter(stands(site, "keys", image).values())
+        assert (said[Verdict.ACCEPT], said[Verdict.FALSE_CALL]) == (count, 1)
+        assert hands.stored(image).state is State.DONE
+    with site.database.write.begin() as session:
+        frozen = snapshots.freeze(session, made.project.id, 0, "ana")
+        held = {image.id: len(image.boxes) for image in snapshots.images(session, frozen.id)}
+    assert held == accepted
+
+
+def test_a_decision_is_taken_back_also_after_a_reload(hands: Hands, site: Site) -> None:
+    made = put(site, "undo", 3)
+    hands.open(made.project.name, run=str(RUNS["undo"]))
+    image = hands.image
+    hands.press("a", "f")
+    hands.saved()
+    assert Counter(stands(site, "undo", image).values()) == {
+        Verdict.ACCEPT: 1,
+        Verdict.FALSE_CALL: 1,
+    }
+    hands.press("z")
+    hands.saved()
+    assert list(stands(site, "undo", image).values()) == [Verdict.ACCEPT]
+    hands.page.reload()
+    hands.ready()
+    assert hands.image == image
+    accepted = next(iter(stands(site, "undo", image)))
+    hands.page.get_by_role("button", name="accepted").click()
+    hands.press("f")
+    hands.saved()
+    assert stands(site, "undo", image)[accepted] is Verdict.FALSE_CALL
+    assert hands.stored().boxes == ()
+
+
+def test_a_wrong_class_a_loose_box_and_a_missed_defect(hands: Hands, site: Site) -> None:
+    made = put(site, "wrong", 3)
+    hands.open(made.project.name, run=str(RUNS["wrong"]))
+    image = hands.image
+    first, second = hands.ask("desk.item.proposals")[:2]
+    digit = 1 + next(i for i, label in enumerate(CLASSES) if label != first["label"])
+    hands.press(str(digit))
+    hands.press("Escape")
+    middle = ((second["x1"] + second["x2"]) / 2, (second["y1"] + second["y2"]) / 2)
+    hands.drag(middle, (middle[0] + 5, middle[1] + 4))
+    hands.press("Escape", "d")
+    hands.drag((5, 600), (35, 630))
+    hands.press("Escape")
+    stored = hands.stored(image)
+    said = standing(site, "wrong", image)
+    assert said[Subject(RUNS["wrong"], first["idx"])] is Verdict.CORRECT
+    assert said[Subject(RUNS["wrong"], second["idx"])] is Verdict.CORRECT
+    (missed,) = [box for box in stored.boxes if box.detection is None]
+    assert said[Subject(RUNS["wrong"], None, missed.id)] is Verdict.MISSED
+    assert near(missed, (5, 600, 35, 630))
+    hands.press("p")
+    hands.saved()
+    assert standing(site, "wrong", image)[Subject(RUNS["wrong"], None, BOARD)] is Verdict.PASS
+
+
+def test_two_inspectors_never_see_the_same_image(browser: Browser, site: Site) -> None:
+    made = put(site, "two", 14)
+    contexts = [browser.new_context(base_url=site.url) for _ in range(2)]
+    people = [Hands(context.new_page(), site, "review") for context in contexts]
+    seen: list[int] = []
+    for person in people:
+        person.open(made.project.name, run=str(RUNS["two"]))
+    for _ in range(len(made.ids)):
+        for person in people:
+            if person.page.get_by_text("Others have what is left").count():
+                continue
+            if person.page.get_by_text("This queue is done").count():
+                continue
+            image = person.image
+            if image not in seen or seen[-1] != image:
+                seen.append(image)
+            person.press("Enter")
+            person.page.wait_for_timeout(120)
+            person.saved()
+    assert sorted(seen) == sorted(set(seen))
+    assert len(seen) >= len(made.ids) - 1
+    for context in contexts:
+        context.close()
+
+
+def test_the_wall_is_swept_and_undone(hands: Hands, site: Site) -> None:
+    made = put(site, "wall", 6)
+    query = {"project": made.project.name, "tab": "review", "run": RUNS["wall"], "view": "wall"}
+    address = "&".join(f"{name}={value}" for name, value in query.items())
+    hands.page.goto(f"{site.url}/?{address}&class={CLASSES[0]}")
+    hands.page.locator(".lp-tile").first.wait_for()
+    with site.database.read.begin() as session:
+        total, tiles = reviewing.wall(session, RUNS["wall"], CLASSES[0])
+    assert hands.page.locator(".lp-tile").count() == total
+    first, third = (hands.page.locator(".lp-tile").nth(at).bounding_box() for at in (0, 2))
+    assert first
+    assert third
+    hands.page.mouse.move(first["x"] + 30, first["y"] + 30)
+    hands.page.mouse.down()
+    hands.page.mouse.move(third["x"] + 30, third["y"] + 30, steps=8)
+    hands.page.mouse.up()
+    hands.press("f", "a")
+    hands.page.locator(".lp-wall-status", has_text="Saved").wait_for()
+    said = [stands(site, "wall", tile.image_id).get(tile.detection.idx) for tile in tiles[:5]]
+    assert said == [Verdict.FALSE_CALL] * 3 + [Verdict.ACCEPT, None]
+    hands.press("z", "z")
+    hands.page.wait_for_function("localStorage.getItem('loupe:sweep:904') === null")
+    assert not any(stands(site, "wall", tile.image_id) for tile in tiles[:5])
+    with site.database.read.begin() as session:
+        assert labelling.boxes_of(session, [tiles[3].image_id])[tiles[3].image_id] == ()
+
+
+def test_the_view_stands_in_the_address(hands: Hands, site: Site) -> None:
+    made = boards.put(site, "review address", 4)
+    boards.detect(site, made, 906)
+    hands.open(made.project.name, run="906")
+    hands.page.get_by_label("Order").select_option("name")
+    hands.page.wait_for_url("**sort=name**")
+    hands.page.wait_for_function(f"{hands.js}.desk.item.id === {made.ids[0]}")
+    hands.page.reload()
+    hands.ready()
+    assert hands.page.get_by_label("Order").input_value() == "name"
+    assert hands.ask("filters.get('sort')") == "name"
