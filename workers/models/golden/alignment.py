@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Pixels = NDArray[np.uint8]
 Matrix = NDArray[np.float64]
-COARSE, FINE = 160, 320  # pixels, the longer side of the reduced pictures
-CELL = 16  # pixels of the reduced picture
-STEPS = 3
-POOL = 5 / 3  # cells, sigma
+LEVELS = ((160, 3, 6),)  # longer side of the reduced pictures, affine steps, steps of the tiles
+FINE, STEPS = 320, 3  # the last level, whose grid the field keeps
+CELL = 8  # pixels of the reduced picture
+POOL = 2.0  # cells, sigma
 SMOOTH = 1.0  # cells, sigma
 STEADY = 0.02  # how much a tile resists being moved, relative to the picture's mean structure
 LONGEST = 2.0  # pixels, a step
+_ZERO = np.zeros((1, 1), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +65,25 @@ def _axes(width: int, height: int) -> tuple[Floats, Floats]:
 
 def align(board: Pixels, golden: Pixels, fine: int = FINE) -> Field:
     """The field that lays the golden on the board; both grey, of one size, nearly in place."""
-    whole = np.eye(2, 3)
-    ours, theirs, scale = *_both(board, golden, COARSE), COARSE / max(board.shape)
-    whole = _scaled(whole, scale)
-    for _ in range(STEPS):
-        whole = _affine_step(ours, theirs, whole)
-    ours, theirs, larger = *_both(board, golden, fine), fine / max(board.shape)
-    whole = _scaled(whole, larger / scale)
-    cells = _cells(ours)
-    dx = dy = np.zeros(cells[::-1], np.float32)
-    for _ in range(STEPS):
-        dx, dy = _tile_step(ours, theirs, whole, dx, dy)
-    back = np.float32(1 / larger)
-    return Field(_scaled(whole, 1 / larger), _floats(dx * back), _floats(dy * back))
+    field, before = Field(np.eye(2, 3), _ZERO, _ZERO), 1.0
+    for side, affine_steps, tile_steps in (*LEVELS, (fine, 0, STEPS)):
+        ours, theirs, scale = *_both(board, golden, side), side / max(board.shape)
+        field = _resized(field, scale / before, _cells(ours))
+        for _ in range(affine_steps):
+            field = Field(_affine_step(ours, theirs, field.whole), field.dx, field.dy)
+        for _ in range(tile_steps):
+            field = Field(field.whole, *_tile_step(ours, theirs, field))
+        before = scale
+    return _resized(field, 1 / before, (field.dx.shape[1], field.dx.shape[0]))
 
 
-def _scaled(matrix: Matrix, factor: float) -> Matrix:
-    """The same motion in pixels of another size."""
-    return np.asarray(matrix * np.array([1, 1, factor]))
+def _resized(field: Field, factor: float, cells: tuple[int, int]) -> Field:
+    """The same motion in pixels of another size, on another grid."""
+    whole = np.asarray(field.whole * np.array([1, 1, factor]))
+    dx, dy = (
+        _floats(cv2.resize(each, cells) * np.float32(factor)) for each in (field.dx, field.dy)
+    )
+    return Field(whole, dx, dy)
 
 
 def _both(board: Pixels, golden: Pixels, side: int) -> tuple[Floats, Floats]:
@@ -132,11 +134,9 @@ def _affine_step(board: Floats, golden: Floats, whole: Matrix) -> Matrix:
     return np.asarray(whole + step)
 
 
-def _tile_step(
-    board: Floats, golden: Floats, whole: Matrix, dx: Floats, dy: Floats
-) -> tuple[Floats, Floats]:
+def _tile_step(board: Floats, golden: Floats, field: Field) -> tuple[Floats, Floats]:
     height, width = board.shape
-    x, y = Field(whole, dx, dy).dense(width, height, np.eye(2, 3))
+    x, y = field.dense(width, height, np.eye(2, 3))
     pooled = [_blurred(each, POOL) for each in _equations(board, golden, x, y)]
     xx, xy, yy, bx, by = pooled
     structure = xx + yy + np.float32(1e-9)
@@ -147,8 +147,8 @@ def _tile_step(
     step_y = ((xx * by - xy * bx) / determinant).clip(-LONGEST, LONGEST)
     weight = _blurred(structure, SMOOTH)
     return (
-        _blurred((dx + step_x) * structure, SMOOTH) / weight,
-        _blurred((dy + step_y) * structure, SMOOTH) / weight,
+        _blurred((field.dx + step_x) * structure, SMOOTH) / weight,
+        _blurred((field.dy + step_y) * structure, SMOOTH) / weight,
     )
 
 

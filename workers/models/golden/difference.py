@@ -12,6 +12,7 @@ Mask = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 REMOVED, ADDED = 0, 1
 FLAT = 40.0  # grey levels; less is a picture of one grey
+ETCHED, BESIDE, LEAST_EDGES = 0.75, 4.0, 500  # pixels
 DEEPEST = 30.0  # pixels; deeper says no more, and a golden without any copper has no edge
 
 
@@ -66,8 +67,25 @@ def copper(picture: NDArray[np.uint8], dark: bool) -> Mask:
 
 
 def compare(board: Mask, golden: Mask) -> Difference:
-    """The difference of two masks of one size that lie on one another."""
+    """The difference of two masks of one size that lie on one another.
+
+    Copper that is etched wider or narrower all over is no defect: the golden follows it.
+    """
     outside = cv2.distanceTransform(1 - golden, cv2.DIST_L2, cv2.DIST_MASK_3)
     inside = cv2.distanceTransform(golden, cv2.DIST_L2, cv2.DIST_MASK_3)
     depth = np.minimum(np.asarray(outside + inside, np.float32), np.float32(DEEPEST))
-    return Difference(board, golden, board ^ golden, depth)
+    changed = board ^ golden
+    wider = _wider(board, golden, changed, depth)
+    if abs(wider) >= ETCHED:
+        signed = np.where(golden > 0, depth, -depth) + np.float32(wider)
+        golden = (signed > 0).astype(np.uint8)
+        depth, changed = np.abs(signed), board ^ golden
+    return Difference(board, golden, changed, depth)
+
+
+def _wider(board: Mask, golden: Mask, changed: Mask, depth: Floats) -> float:
+    """By how many pixels the board's copper reaches beyond the golden's at a usual edge."""
+    edges = cv2.countNonZero(golden & (depth < 1.2).view(np.uint8))
+    beside = changed & (depth < BESIDE).view(np.uint8)
+    added = cv2.countNonZero(beside & board)
+    return (2 * added - cv2.countNonZero(beside)) / max(edges, LEAST_EDGES)

@@ -14,6 +14,8 @@ from workers.models.golden.settings import Settings
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+MUCH, FEW = 0.05, 400  # of the edges' pixels; pixels
+DEEPENED = 3.0  # pixels, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +43,30 @@ class Regions:
 
 def find(difference: Difference, settings: Settings) -> Regions:
     """The proposals of a picture, added copper before removed, at most `settings.most`."""
-    parts = [_of(difference, each, settings) for each in (differing.ADDED, differing.REMOVED)]
+    depth = tolerance(difference, settings.tolerance)
+    parts = [
+        _of(difference, each, depth, settings) for each in (differing.ADDED, differing.REMOVED)
+    ]
     return _largest(_joined(*parts), settings.most)
 
 
-def _of(difference: Difference, polarity: int, settings: Settings) -> Regions:
+def tolerance(difference: Difference, usual: float) -> float:
+    """How deep edges differ on this pair: more than usual if much of all edges differs so."""
+    edges = int(np.count_nonzero((difference.depth < 1.2) & (difference.golden > 0)))
+    depths = difference.depth[difference.changed > 0]
+    deepened = usual
+    while deepened < usual + DEEPENED and _between(depths, deepened) > max(MUCH * edges, FEW):
+        deepened += 1
+    return deepened
+
+
+def _between(depths: NDArray[np.float32], least: float) -> int:
+    return int(((depths > least) & (depths <= least + 1)).sum())
+
+
+def _of(difference: Difference, polarity: int, tolerance: float, settings: Settings) -> Regions:
     changed = difference.of(polarity)
-    core = changed & (difference.depth > settings.tolerance).view(np.uint8)
+    core = changed & (difference.depth > tolerance).view(np.uint8)
     region = np.asarray(cv2.dilate(core, _square(settings.grow)), np.uint8) & changed
     count, labels = cv2.connectedComponents(cv2.dilate(region, _square(settings.join)))
     y, x = np.divmod(np.flatnonzero(region), region.shape[1])
