@@ -7,7 +7,7 @@ takes items one by one. Neither holds more than one picture, so 100,000 pictures
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,8 +117,10 @@ class Written:
 
 
 Found = Item | Problem | Classes
-Read = Callable[["Tree"], Iterator[Found]]
-Write = Callable[[Iterable[Picture], Path, Sequence[str]], Iterator[Written | Problem]]
+Finding = Generator[Found, None, None]  # to be closed, so that no file stays open
+Writing = Generator[Written | Problem, None, None]
+Read = Callable[["Tree"], Finding]
+Write = Callable[[Iterable[Picture], Path, Sequence[str]], Writing]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,17 @@ from typing import IO, Any
 from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import base, json_stream, naming, writing
-from backend.formats.base import Classes, Found, Item, Labelled, Picture, Problem, Written
+from backend.formats.base import (
+    Classes,
+    Finding,
+    Found,
+    Item,
+    Labelled,
+    Picture,
+    Problem,
+    Writing,
+    Written,
+)
 from backend.formats.tree import Tree
 
 _SHAPE = re.compile(rb'"(images|annotations|categories)"\s*:\s*\[')
@@ -37,7 +47,7 @@ def recognise(tree: Tree) -> bool:
     return bool(_files(tree))
 
 
-def read(tree: Tree) -> Iterator[Found]:
+def read(tree: Tree) -> Finding:
     """The pictures of each file in its order, then those that no file names."""
     names = naming.short(tree.pictures, splits=False)
     seen: set[str] = set()
@@ -51,9 +61,7 @@ def read(tree: Tree) -> Iterator[Found]:
                 yield Item(names[picture], read_bytes, file=picture)
 
 
-def write(
-    pictures: Iterable[Picture], folder: Path, classes: Sequence[str]
-) -> Iterator[Written | Problem]:
+def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
     """images/ and annotations/instances_SPLIT.json; ids count from 1, over all splits."""
     ids = {name: index for index, name in enumerate(classes, 1)}
     with ExitStack() as stack:

@@ -20,7 +20,16 @@ from urllib.parse import quote
 from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import base, naming, numbers, writing
-from backend.formats.base import Classes, Found, Item, Labelled, Picture, Problem, Written
+from backend.formats.base import (
+    Classes,
+    Finding,
+    Item,
+    Labelled,
+    Picture,
+    Problem,
+    Writing,
+    Written,
+)
 from backend.formats.tree import Tree
 
 KINDS = ("open", "short", "mousebite", "spur", "copper", "pin-hole")
@@ -47,7 +56,7 @@ def recognise(tree: Tree) -> bool:
     return any(f"{stem[:-5]}_temp" in stems for stem in stems if stem.endswith("_test"))
 
 
-def read(tree: Tree) -> Iterator[Found]:
+def read(tree: Tree) -> Finding:
     """Each golden, then the board it belongs to."""
     boards = _boards(tree)
     names = _names(tree)
@@ -73,9 +82,7 @@ def read(tree: Tree) -> Iterator[Found]:
         yield from _board(tree, board, names, kinds)
 
 
-def write(
-    pictures: Iterable[Picture], folder: Path, classes: Sequence[str]
-) -> Iterator[Written | Problem]:
+def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
     """Boards with their templates, and the lists of the splits."""
     known = {name: index for index, name in enumerate(KINDS, 1)}
     if not set(classes) <= set(KINDS):

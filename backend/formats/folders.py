@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import functools
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import base, naming, writing
-from backend.formats.base import Classes, Found, Item, Picture, Problem, Written
+from backend.formats.base import Classes, Finding, Item, Picture, Problem, Writing, Written
 from backend.formats.tree import Tree
 
 CLASSES_FILE = "classes.txt"
@@ -26,7 +26,7 @@ def recognise(tree: Tree) -> bool:
     return bool(tree.pictures)
 
 
-def read(tree: Tree) -> Iterator[Found]:
+def read(tree: Tree) -> Finding:
     """The pictures, with the class and split that their folders name."""
     try:
         yield Classes(_classes(tree))
@@ -47,9 +47,7 @@ def read(tree: Tree) -> Iterator[Found]:
         )
 
 
-def write(
-    pictures: Iterable[Picture], folder: Path, classes: Sequence[str]
-) -> Iterator[Written | Problem]:
+def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
     """Class folders where there are classes of images, plain pictures where there are none."""
     if classes:
         writing.put(folder, CLASSES_FILE, "\n".join([*classes, ""]).encode())

@@ -15,7 +15,16 @@ from pathlib import Path
 
 from backend.errors import Invalid
 from backend.formats import writing
-from backend.formats.base import Found, Item, Picture, Problem, Read, Write, Written
+from backend.formats.base import (
+    Finding,
+    Item,
+    Picture,
+    Problem,
+    Read,
+    Write,
+    Writing,
+    Written,
+)
 from backend.formats.tree import Tree
 
 FOLDER = "goldens"
@@ -23,7 +32,7 @@ LIST = "goldens.csv"
 _HEAD = ["picture", "golden", "group"]
 
 
-def read_with(read: Read, tree: Tree) -> Iterator[Found]:
+def read_with(read: Read, tree: Tree) -> Finding:
     """Read a tree by a format that knows no goldens: first the goldens, then its items."""
     found = {name: name.removeprefix(f"{FOLDER}/") for name in tree.pictures if _is_golden(name)}
     if not found:
@@ -45,13 +54,15 @@ def read_with(read: Read, tree: Tree) -> Iterator[Found]:
 
 def write_with(
     write: Write, pictures: Iterable[Picture], folder: Path, classes: Sequence[str]
-) -> Iterator[Written | Problem]:
+) -> Writing:
     """Write by a format that knows no goldens, and the goldens beside it."""
     goldens: list[Written] = []
     rows = _Rows(folder)
-    yield from write(_without_goldens(pictures, folder, rows, goldens), folder, classes)
-    yield from goldens
-    rows.close()
+    try:
+        yield from write(_without_goldens(pictures, folder, rows, goldens), folder, classes)
+        yield from goldens
+    finally:
+        rows.close()
 
 
 def _is_golden(name: str) -> bool:

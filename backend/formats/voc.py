@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape
 from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import base, naming, numbers, voc_xml, writing
-from backend.formats.base import Found, Item, Labelled, Picture, Problem, Written
+from backend.formats.base import Finding, Item, Labelled, Picture, Problem, Writing, Written
 from backend.formats.tree import Tree
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
@@ -82,7 +82,7 @@ def recognise(tree: Tree) -> bool:
     return not tree.manifest and any(_is_plain(tree, name) for name in tree.label_texts())
 
 
-def read(tree: Tree) -> Iterator[Found]:
+def read(tree: Tree) -> Finding:
     """The clean boards, the pictures with annotations, then those without."""
     source = _Source(tree)
     yield from source.problems
@@ -100,7 +100,7 @@ def write(
     pictures: Iterable[Picture],
     folder: Path,
     classes: Sequence[str],  # noqa: ARG001  every box names its class
-) -> Iterator[Written | Problem]:
+) -> Writing:
     """JPEGImages/, Annotations/ and ImageSets/Main/."""
     stems = writing.Stems()
     with ExitStack() as stack:

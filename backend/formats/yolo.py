@@ -19,7 +19,16 @@ from backend import pictures
 from backend.domain import Box, Split
 from backend.errors import Invalid
 from backend.formats import base, naming, numbers, writing, yolo_config
-from backend.formats.base import Classes, Found, Item, Labelled, Picture, Problem, Written
+from backend.formats.base import (
+    Classes,
+    Finding,
+    Item,
+    Labelled,
+    Picture,
+    Problem,
+    Writing,
+    Written,
+)
 from backend.formats.tree import Tree
 from backend.formats.yolo_config import Config
 
@@ -36,7 +45,7 @@ def recognise(tree: Tree) -> bool:
     return any(_is_label(tree, name) for name in tree.label_texts())
 
 
-def read(tree: Tree) -> Iterator[Found]:
+def read(tree: Tree) -> Finding:
     """The pictures in the order of their paths."""
     config = yolo_config.read(tree)
     yield from config.problems
@@ -48,9 +57,7 @@ def read(tree: Tree) -> Iterator[Found]:
             yield from _read(tree, picture, names[picture], config)
 
 
-def write(
-    items: Iterable[Picture], folder: Path, classes: Sequence[str]
-) -> Iterator[Written | Problem]:
+def write(items: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
     """images/SPLIT/, labels/SPLIT/ and data.yaml."""
     ids = {name: index for index, name in enumerate(classes)}
     stems = writing.Stems()

@@ -10,6 +10,7 @@ import shutil
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,12 +96,13 @@ class _Export:
         if not self.format.boxes and self.project.task == Task.DETECT:
             classes = []
         total = self._total()
-        for done in self.format.write(self._pictures(), folder, classes):
-            if isinstance(done, Problem):
-                self.problems.append(done)
-                continue
-            self._count(done)
-            self.progress(min(self.images + self.goldens, total), total)
+        with closing(self.format.write(self._pictures(), folder, classes)) as writing:
+            for done in writing:
+                if isinstance(done, Problem):
+                    self.problems.append(done)
+                    continue
+                self._count(done)
+                self.progress(min(self.images + self.goldens, total), total)
 
     def _count(self, done: Written) -> None:
         self.goldens += done.is_golden

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,9 @@ def run(into: Into, source: Path, settings: Settings, format_name: str = registr
         total = sum(len(part.tree.pictures) for part in parts)
         importing = _Import(into, total)
         importing.counts.problems.extend(opened.problems)
-        importing.take(itertools.chain.from_iterable(map(_found, parts)))
+        for part in parts:
+            with closing(part.format.read(part.tree)) as found:
+                importing.take(_placed(found, part.prefix))
     counts = importing.counts
     return Result(
         counts.images,
@@ -171,22 +173,21 @@ class _Import:
         self.counts.problems += added.problems
 
 
-def _found(part: registry.Part) -> Iterator[Found]:
+def _placed(found: Iterable[Found], prefix: str) -> Iterator[Found]:
     """What a part holds; names and files as they are in the whole source."""
-    prefix = part.prefix
-    for found in part.format.read(part.tree):
-        if isinstance(found, Item) and prefix:
+    for one in found:
+        if isinstance(one, Item) and prefix:
             yield replace(
-                found,
-                name=prefix + found.name,
-                golden=found.golden and prefix + found.golden,
-                file=prefix + found.file,
-                label_file=prefix + found.label_file,
+                one,
+                name=prefix + one.name,
+                golden=one.golden and prefix + one.golden,
+                file=prefix + one.file,
+                label_file=prefix + one.label_file,
             )
-        elif isinstance(found, Problem):
-            yield replace(found, file=prefix + found.file)
+        elif isinstance(one, Problem):
+            yield replace(one, file=prefix + one.file)
         else:
-            yield found
+            yield one
 
 
 def _chunks(items: Iterator[Item]) -> Iterator[list[Item]]:
