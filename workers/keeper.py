@@ -100,3 +100,25 @@ class Keeper:
         for who in self._waiting:
             who.send(message)
         self._waiting.clear()
+
+
+@dataclass(slots=True)
+class Resident:
+    """Keeps `python -m workers.resident` alive, which answers what a person waits for."""
+
+    _child: Child | None = None
+    _not_before: float = 0.0
+
+    def tick(self) -> None:
+        """Start it, or start it again some time after it died."""
+        if self._child is not None and self._child.has_ended():
+            log.warning("The resident process ended with code %d.", self._child.kill())
+            self._child, self._not_before = None, time.monotonic() + PATIENCE
+        if self._child is None and time.monotonic() >= self._not_before:
+            self._child = attempt.spawn("workers.resident")
+
+    def close(self) -> None:
+        """End it; a job in its hands goes back to the queue when its death is seen."""
+        if self._child is not None:
+            self._child.kill()
+            self._child = None

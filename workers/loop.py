@@ -18,10 +18,11 @@ from backend.settings import Settings
 from backend.storage.engine import Database
 from workers import attempt
 from workers.attempt import Attempt
-from workers.keeper import Keeper
+from workers.keeper import Keeper, Resident
 
 log = logging.getLogger(__name__)
 TICK = 0.1
+LANES = (kinds.Lane.LONG, kinds.Lane.SHORT)  # the resident has the third one
 LOOK = 0.5
 WATCH = 1.0
 SHOW = 3.0
@@ -45,12 +46,14 @@ class Worker:
     stopping: Event = field(default_factory=Event)
     busy: dict[kinds.Lane, Attempt] = field(default_factory=dict)
     keeper: Keeper = field(init=False)
+    resident: Resident = field(init=False)
     _rest_until: dict[kinds.Lane, float] = field(default_factory=dict)
     _silences: dict[tuple[int, int], Silence] = field(default_factory=dict)
     _due: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.keeper = Keeper(self.settings)
+        self.resident = Resident()
 
     def run(self) -> None:
         """Work until asked to stop; then hand back what runs."""
@@ -68,7 +71,8 @@ class Worker:
     def tick(self) -> None:
         """One round over everything that may need us."""
         self.keeper.tick()
-        for lane in kinds.Lane:
+        self.resident.tick()
+        for lane in LANES:
             if lane in self.busy:
                 self._look_after(lane, self.busy[lane])
             else:
@@ -100,6 +104,7 @@ class Worker:
         finally:
             for running in self.busy.values():
                 running.child.kill()
+            self.resident.close()
             self.keeper.close()
 
     def _take_next(self, lane: kinds.Lane) -> None:

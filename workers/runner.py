@@ -38,7 +38,7 @@ def main(descriptor: int) -> None:
     _write_to(journal.log_path(settings.home, number))
     with database.read() as session:
         job = queue.get(session, number)
-    _carry_out(database, job, lambda: _run(line, settings, database, job))
+    carry_out(database, job, lambda: _run(line, settings, database, job))
     database.close()
 
 
@@ -54,7 +54,7 @@ def _run(
     return handlers.find(job.kind).run(context)
 
 
-def _carry_out(database: engine.Database, job: Job, run: Callable[[], Mapping[str, Any]]) -> None:
+def carry_out(database: engine.Database, job: Job, run: Callable[[], Mapping[str, Any]]) -> None:
     """The edge of the job loop: every way a job can end is told in a sentence."""
     try:
         result = run()

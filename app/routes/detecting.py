@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app import house, login
 from app.routes import shapes
-from backend.errors import Invalid
+from backend.errors import Invalid, NotFound
 from backend.jobs import listing as jobs_of
+from backend.jobs import queue
 from backend.services import detecting, listing, registry
 from backend.storage import rendering, warehouse
 
@@ -94,30 +94,24 @@ def try_one(
     at: house.At,
     person: login.Labeler,
 ) -> dict[str, Any]:
-    """Queue a detection over one picture that is not part of the project."""
+    """Queue a look at one picture that is not part of the project; it is answered at once."""
     path = _keep(at.settings.cache / "tries", picture)
     with at.write() as session:
         found = house.project(session, project)
-        job = detecting.ask(
-            session,
-            found.id,
-            _model(model),
-            source={"path": str(path)},
-            options={"confidence": 0.1},
-            author=person.name,
-        )
+        job = detecting.try_one(session, found.id, _model(model), path, person.name)
     _, width, height = rendering.glance(path)
     return {**shapes.job(job), "width": width, "height": height}
 
 
-@router.get("/try/{run}")
-def tried(project: str, run: int, at: house.At) -> list[dict[str, Any]]:
-    """What the run over one picture found."""
+@router.get("/try/{number}")
+def tried(project: str, number: int, at: house.At) -> list[dict[str, Any]]:
+    """What a try has found."""
     with at.read() as session:
-        house.project(session, project)
-        (image,) = warehouse.seen(session, run) or {0}
-        found = warehouse.detections(session, run, [image]).get(image, ())
-    return [asdict(one) for one in found]
+        found = house.project(session, project)
+        job = queue.get(session, number)
+    if job.kind != "try" or job.project_id != found.id:
+        raise NotFound(f"There is no try {number} in this project.")
+    return list(job.result.get("detections", ()))
 
 
 def _model(name: str) -> str:

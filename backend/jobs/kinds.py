@@ -16,10 +16,14 @@ from backend.errors import Invalid
 
 
 class Lane(StrEnum):
-    """A worker carries out one job of each lane at a time, so short work never waits for long."""
+    """A worker carries out one job of each lane at a time, so short work never waits for long.
+
+    INSTANT is for what a person waits for: a resident process answers without starting anything.
+    """
 
     LONG = "long"
     SHORT = "short"
+    INSTANT = "instant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,14 @@ class Propose(Detect):
     """Propose boxes from the golden board: a detection before any model is trained."""
 
     kind: ClassVar[str] = "propose"
+
+
+@dataclass(frozen=True, slots=True)
+class Try(Detect):
+    """Look at one picture that is in no project; `path` is a copy that is removed afterwards."""
+
+    kind: ClassVar[str] = "try"
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +179,7 @@ KINDS = {
             Lane.SHORT,
             waiting="detect:{project_id}:{family}:{weights}:{source}:{options}",
         ),
+        Kind(Try, "Try of a picture", Lane.INSTANT, retries=1),
         Kind(Propose, "Proposals", Lane.SHORT, waiting="propose:{project_id}:{source}"),
         Kind(
             Evaluate,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ from backend.storage.tables import BoxRow, ImageRow, ModelRow
 CHAMPION = "champion"
 GOLDEN = "golden"
 SAMPLED = 2000
-WEIGHTS = (".pt", ".pth", ".safetensors")
+LONGEST_HEADER = 10_000_000
+WEIGHTS = (".pt", ".pth", ".safetensors", ".npz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +79,38 @@ def ask(
     return queue.enqueue(session, request, author=author, key=key)
 
 
+def try_one(
+    session: Session, project_id: int | None, model: str, path: Path, author: str = ""
+) -> Job:
+    """Queue a look at one picture; the answer is the job's result, and the copy is removed."""
+    chosen = choose(session, project_id, model)
+    request = kinds.Try(
+        project_id, chosen.family, chosen.model_id, chosen.weights, {}, {}, str(path)
+    )
+    return queue.enqueue(session, request, author=author, priority=1)
+
+
+def goldens(session: Session, project_id: int, most: int) -> list[str]:
+    """The hashes of the project's golden pictures, newest first."""
+    query = (
+        select(ImageRow.sha256)
+        .where(
+            ImageRow.project_id == project_id,
+            ImageRow.is_golden.is_(True),
+            ImageRow.deleted.is_(None),
+        )
+        .order_by(ImageRow.id.desc())
+    )
+    return list(session.scalars(query.limit(most)))
+
+
 def choose(session: Session, project_id: int | None, model: str) -> Chosen:
     """The model that a person names."""
     if model == GOLDEN:
         return Chosen(GOLDEN, GOLDEN)
     if model.endswith(WEIGHTS):
-        return Chosen(Path(model).name, "yolo", None, str(Path(model).resolve()))
+        path = Path(model).resolve()
+        return Chosen(path.name, _family(path), None, str(path))
     if project_id is None:
         raise Refused(
             f"Without a project the model must be a weights file ({', '.join(WEIGHTS)}) or "
@@ -158,6 +186,23 @@ def class_names(session: Session, project_id: int | None) -> tuple[str, ...]:
     if project_id is None:
         return ()
     return tuple(one.name for one in projects.get(session, project_id).classes)
+
+
+def _family(path: Path) -> str:
+    """What kind of model a weights file holds; our own files say it in their first lines."""
+    if not path.is_file():
+        raise NotFound(f"There is no weights file {path}.")
+    if path.suffix == ".npz":
+        return GOLDEN
+    if path.suffix != ".safetensors":
+        return "yolo"
+    with path.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        head = stream.read(min(length, LONGEST_HEADER))
+    try:
+        return str(json.loads(json.loads(head)["__metadata__"]["family"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise Invalid(f"The file {path.name} is no weights file of Loupe.") from error
 
 
 def _registered(session: Session, project_id: int, model: str) -> Chosen:

@@ -15,6 +15,7 @@ HANDLERS = {
     "benchmark": "workers.handlers.benchmark",
     "detect": "workers.handlers.detect",
     "propose": "workers.handlers.detect",
+    "try": "workers.handlers.trying",
     "evaluate": "workers.handlers.evaluate",
     "check": "workers.handlers.check",
     "publish": "workers.handlers.publish",

@@ -15,12 +15,12 @@ from workers.models.base import Model
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A model as it was trained, or as it was given."""
+    """A model as it was trained, or as it was given; size 0 and no classes: as its file says."""
 
     family: str
     weights: Path | None
     classes: tuple[str, ...] = ()
-    image_size: int = 640
+    image_size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Runtime:
         return all(util.find_spec(name) is not None for name in self.needs)
 
 
+CARD = "torch"
 RUNTIMES = {
     runtime.name: runtime
     for runtime in (
@@ -73,10 +74,12 @@ RUNTIMES = {
 class Implementation(Protocol):
     """A module of this folder.
 
-    `prepare` fills a folder from a model, once; pictures are for calibration. `load` makes a
-    model of the folder, in a process that may lack the libraries which prepared it.
+    `about` gives the classes and the image size. `prepare` fills a folder from a model, once;
+    pictures are for calibration. `load` makes a model of the folder, in a process that may lack
+    the libraries which prepared it.
     """
 
+    about: Callable[[Source], tuple[tuple[str, ...], int]]
     prepare: Callable[[Source, str, Path, Sequence[Path]], None]
     load: Callable[[Path, Source, str, float, int], Model]
     precision: Callable[[str], str]
@@ -95,6 +98,20 @@ def find(name: str) -> Runtime:
 def implementation(name: str) -> Implementation:
     """The module that does it."""
     return cast("Implementation", importlib.import_module(find(name).module))
+
+
+def best(family: str) -> Runtime:
+    """The quickest runtime of this machine for a family."""
+    found = choices(family)
+    if not found:
+        raise Invalid(f"No installed runtime runs the family {family}.")
+    card = next((row for row in found if row.name == CARD), None)
+    return card if card is not None and has_card() else found[0]
+
+
+def has_card() -> bool:
+    """Whether this machine seems to have a graphics card, without importing torch."""
+    return Path("/dev/nvidia0").exists() or Path("/dev/dxg").exists()
 
 
 def choices(family: str) -> list[Runtime]:

@@ -18,6 +18,16 @@ def yolo(weights: Path) -> tuple[Any, tuple[str, ...]]:
     return network, header.classes
 
 
+def about(source: Source) -> tuple[tuple[str, ...], int]:
+    """The classes and the image size of a source, its own where it does not name them."""
+    from workers.models import yolo_network
+
+    if source.weights is None:
+        raise Invalid(f"The family {source.family} needs weights: train a model first.")
+    header, _ = yolo_network.read(source.weights)
+    return header.classes, source.image_size or header.image_size
+
+
 def detector(source: Source) -> tuple[Any, tuple[str, ...]]:
     """The graph of a family that has one, and its classes."""
     from workers.runtimes.graph import YoloGraph

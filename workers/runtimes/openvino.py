@@ -35,6 +35,13 @@ def precision(wanted: str) -> str:
     return wanted
 
 
+def about(source: Source) -> tuple[tuple[str, ...], int]:
+    """The classes and the image size."""
+    from workers.runtimes import networks
+
+    return networks.about(source)
+
+
 def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
     """Write the graph for any picture size; for int8, quantised after looking at pictures."""
     import torch

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import shutil
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backend.errors import Invalid, NotFound
@@ -15,7 +17,7 @@ from workers import runtimes
 from workers.models.base import Model
 from workers.runtimes import Source
 
-GENERATION = 1  # of what `prepare` writes; a change makes every model be prepared anew
+GENERATION = 2  # of what `prepare` writes; a change makes every model be prepared anew
 FACTS = "prepared.json"
 
 
@@ -38,23 +40,25 @@ def prepare(
     calibration: Sequence[Path] = (),
 ) -> Prepared:
     """Prepare the model, or find it prepared. An empty runtime or precision takes the best."""
-    row = runtimes.find(runtime) if runtime else _best(source.family)
-    if source.family not in row.families:
-        raise Invalid(f"The runtime {row.name} does not run the family {source.family}.")
-    if precision and precision not in row.precisions:
-        raise Invalid(
-            f"The runtime {row.name} does not compute in {precision}; it knows "
-            f"{', '.join(row.precisions)}."
-        )
-    code = runtimes.implementation(row.name)
-    precision = code.precision(precision)
-    key = _key(source, row.name, precision)
-    folder = cache / "prepared" / key[:32]
-    if not (folder / FACTS).is_file():
-        _fill(folder, source, row.name, precision, calibration)
-    facts = json.loads((folder / FACTS).read_text())
-    complete = Source(source.family, source.weights, tuple(facts["classes"]), source.image_size)
-    return Prepared(key, row.name, precision, complete, folder)
+    wanted = _wanted(source, cache, runtime, precision)
+    if not (wanted.folder / FACTS).is_file():
+        _fill(wanted, calibration)
+    return _complete(wanted)
+
+
+def prepare_apart(
+    source: Source,
+    cache: Path,
+    runtime: str = "",
+    precision: str = "",
+    calibration: Sequence[Path] = (),
+) -> Prepared:
+    """The same, for a process that stays: preparing takes torch and much memory."""
+    wanted = _wanted(source, cache, runtime, precision)
+    if (wanted.folder / FACTS).is_file():
+        return _complete(wanted)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as apart:
+        return apart.submit(prepare, source, cache, runtime, precision, calibration).result()
 
 
 def load(prepared: Prepared, confidence: float = 0.25, threads: int = 1) -> Model:
@@ -63,38 +67,55 @@ def load(prepared: Prepared, confidence: float = 0.25, threads: int = 1) -> Mode
     return code.load(prepared.folder, prepared.source, prepared.precision, confidence, threads)
 
 
-def _best(family: str) -> runtimes.Runtime:
-    found = runtimes.choices(family)
-    if not found:
-        raise Invalid(f"No installed runtime runs the family {family}.")
-    return found[0]
+def _wanted(source: Source, cache: Path, runtime: str, precision: str) -> Prepared:
+    """What is to be prepared, and where it is kept."""
+    row = runtimes.find(runtime) if runtime else runtimes.best(source.family)
+    if source.family not in row.families:
+        raise Invalid(f"The runtime {row.name} does not run the family {source.family}.")
+    if precision and precision not in row.precisions:
+        raise Invalid(
+            f"The runtime {row.name} does not compute in {precision}; it knows "
+            f"{', '.join(row.precisions)}."
+        )
+    precision = runtimes.implementation(row.name).precision(precision)
+    key = _key(source, row.name, precision)
+    return Prepared(key, row.name, precision, source, cache / "prepared" / key[:32])
 
 
-def _fill(
-    folder: Path, source: Source, runtime: str, precision: str, calibration: Sequence[Path]
-) -> None:
+def _complete(wanted: Prepared) -> Prepared:
+    """With the classes and the image size that the weights say."""
+    facts = json.loads((wanted.folder / FACTS).read_text())
+    classes, size = tuple(facts["classes"]), int(facts["image_size"])
+    return replace(wanted, source=replace(wanted.source, classes=classes, image_size=size))
+
+
+def _fill(wanted: Prepared, calibration: Sequence[Path]) -> None:
     """Prepare beside the place and move it there whole; of two at once the first one stays."""
-    part = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
+    part = wanted.folder.with_name(f".{wanted.folder.name}.{uuid.uuid4().hex}")
     part.mkdir(parents=True)
     try:
-        runtimes.implementation(runtime).prepare(source, precision, part, calibration)
-        classes = source.classes or _classes(source)
-        (part / FACTS).write_text(json.dumps({"classes": classes, "runtime": runtime}))
-        if not folder.exists():
-            part.rename(folder)
+        code = runtimes.implementation(wanted.runtime)
+        classes, size = code.about(wanted.source)
+        source = replace(wanted.source, classes=classes, image_size=size)
+        code.prepare(source, wanted.precision, part, calibration)
+        (part / FACTS).write_text(json.dumps({"classes": classes, "image_size": size}))
+        if not wanted.folder.exists():
+            part.rename(wanted.folder)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _classes(source: Source) -> tuple[str, ...]:
-    from workers.runtimes import networks
-
-    return networks.detector(source)[1] if source.family == "yolo" else ()
-
-
 def _key(source: Source, runtime: str, precision: str) -> str:
     text = json.dumps(
-        [GENERATION, source.family, source.image_size, runtime, precision, _hash(source.weights)]
+        [
+            GENERATION,
+            source.family,
+            source.classes,
+            source.image_size,
+            runtime,
+            precision,
+            _hash(source.weights),
+        ]
     )
     return hashlib.sha256(text.encode()).hexdigest()
 

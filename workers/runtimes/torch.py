@@ -17,6 +17,9 @@ from workers.runtimes.boxes import BoxModel
 CARD_BATCH = 32
 
 
+about = networks.about
+
+
 def precision(wanted: str) -> str:
     """Half only where there is a card."""
     return "f16" if torch.cuda.is_available() and wanted in ("", "f16") else "f32"
@@ -30,8 +33,8 @@ def load(folder: Path, source: Source, precision: str, confidence: float, thread
     """The model on the card where there is one."""
     del folder
     torch.set_num_threads(threads)
-    graph, classes = networks.detector(source)
-    return BoxModel(TorchForward(graph, precision), classes, source.image_size, confidence)
+    graph, _ = networks.detector(source)
+    return BoxModel(TorchForward(graph, precision), source.classes, source.image_size, confidence)
 
 
 class TorchForward:

@@ -1,0 +1,75 @@
+"""One picture dropped on the page, answered by the resident process of a real worker."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.domain import FINAL, Job, JobState
+from backend.services import detecting
+from backend.storage import files
+from tests.workers import running
+from tests.workers.handlers import places
+from tests.workers.handlers.places import Place
+from tests.workers.running import House
+from workers.engine.pictures import Unreadable
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with running.house(tmp_path) as built:
+        yield built
+
+
+def _ask(house: House, project: int | None, model: str, picture: Path) -> Job:
+    copy = house.home / f"try-{time.monotonic_ns()}{picture.suffix}"
+    shutil.copy(picture, copy)
+    with house.database.write.begin() as session:
+        job = detecting.try_one(session, project, model, copy)
+    ended = house.until(job.id, lambda now: now.state in FINAL, 120.0)
+    assert not copy.exists()
+    return ended
+
+
+def test_a_dropped_photo_is_answered_at_once_when_the_model_is_known(
+    house: House, cocoval: Path, weights: Path
+) -> None:
+    house.start_worker()
+    photo = cocoval / "000000000139.jpg"
+    model = str(weights / "yolo11n_recovered.pt")
+    assert _ask(house, None, model, photo).state is JobState.DONE
+    began = time.monotonic()
+    job = _ask(house, None, model, photo)
+    seconds = time.monotonic() - began
+    assert (job.result["width"], job.result["height"]) == (640, 426)
+    assert {one["label"] for one in job.result["detections"]} >= {"person", "tv"}
+    assert job.result["milliseconds"] < 1000 * seconds < 2000
+
+
+def test_a_dropped_board_is_compared_with_the_golden_that_it_fits(tmp_path: Path) -> None:
+    place: Place = places.make(tmp_path / "home")
+    project = place.sample(3)
+    with place.database.write.begin() as session:
+        board = next(iter(detecting.subjects(session, project, {})))
+        copy = tmp_path / "board.png"
+        copy.write_bytes(files.connect(place.settings).read(board.sha256))
+        detecting.try_one(session, project, "golden", copy)
+    result = place.carry_out(place.claim())
+    assert result["detections"]
+    assert all(one["score"] >= 0.1 for one in result["detections"])
+    place.database.close()
+
+
+def test_what_is_no_picture_is_told_of(tmp_path: Path) -> None:
+    place = places.make(tmp_path / "home")
+    project = place.sample(1)
+    (tmp_path / "notes.png").write_text("notes")
+    with place.database.write.begin() as session:
+        detecting.try_one(session, project, "golden", tmp_path / "notes.png")
+    with pytest.raises(Unreadable, match=r"notes\.png is not a picture"):
+        place.carry_out(place.claim())
+    place.database.close()

@@ -1,0 +1,98 @@
+"""From the model that a person names to what a worker loads: the same for every way to detect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backend import families
+from backend.services import detecting
+from backend.services.detecting import Chosen
+from backend.settings import Settings
+from backend.storage.engine import Database
+from backend.storage.files import Files
+from workers.engine import tiles
+from workers.engine.work import Setup
+from workers.runtimes import Source, preparing
+from workers.runtimes.preparing import Prepared
+
+CONFIDENCE = 0.25
+TILED = ("yolo", "faster_rcnn")
+CARD_BATCH = 32
+LOADER = "workers.runtimes.preparing:load"
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """Where models, pictures and results are."""
+
+    database: Database
+    files: Files
+    settings: Settings
+
+
+def prepare(
+    rooms: Rooms,
+    project_id: int | None,
+    chosen: Chosen,
+    options: Mapping[str, Any],
+    pictures: Sequence[Path] = (),
+    apart: bool = False,
+) -> Prepared:
+    """The model, ready to be loaded; `apart` keeps torch out of this process."""
+    runtime, precision = str(options.get("runtime", "")), str(options.get("precision", ""))
+    code = preparing.prepare_apart if apart else preparing.prepare
+    source = _source(rooms, project_id, chosen, options)
+    return code(source, rooms.settings.cache, runtime, precision, pictures)
+
+
+def setup(
+    rooms: Rooms,
+    project_id: int | None,
+    chosen: Chosen,
+    prepared: Prepared,
+    options: Mapping[str, Any],
+) -> Setup:
+    """How workers load it and look at pictures."""
+    confidence = float(options.get("confidence", CONFIDENCE))
+    tile = _tile(rooms, project_id, chosen, prepared, str(options.get("tiles", "auto")))
+    needs_all = bool(tile) or families.find(chosen.family).needs_golden
+    card = prepared.precision == "f16"
+    return Setup(
+        LOADER,
+        (prepared, confidence, 1),
+        confidence,
+        wanted=0 if needs_all else prepared.source.image_size,
+        tile=tile,
+        batch=CARD_BATCH if card else 1,
+        megapixels=rooms.settings.max_megapixels,
+        card=card,
+    )
+
+
+def _source(
+    rooms: Rooms, project_id: int | None, chosen: Chosen, options: Mapping[str, Any]
+) -> Source:
+    size = options.get("image_size") or (chosen.parameters or {}).get("image_size") or 0
+    if not chosen.weights:
+        with rooms.database.read() as session:
+            names = detecting.class_names(session, project_id)
+        return Source(chosen.family, None, chosen.classes or names, int(size))
+    stored = len(chosen.weights) == 64 and rooms.files.has(chosen.weights)
+    weights = rooms.files.local_path(chosen.weights) if stored else Path(chosen.weights)
+    return Source(chosen.family, weights, chosen.classes, int(size))
+
+
+def _tile(
+    rooms: Rooms, project_id: int | None, chosen: Chosen, prepared: Prepared, wish: str
+) -> int:
+    """Only detectors that shrink pictures gain from tiles."""
+    if chosen.family not in TILED:
+        return 0
+    size, longest = 0.0, 1.0
+    if project_id is not None:
+        with rooms.database.read() as session:
+            size, longest = detecting.typical_sizes(session, project_id)
+    return tiles.side_for(wish, prepared.source.image_size, size, longest)
