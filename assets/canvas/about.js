@@ -20,12 +20,19 @@ export function about({ desk, done, skip }) {
   });
   const doneButton = h("button.lp-button.primary", { onclick: done, title: tip("done", "annotate") }, "Done, next");
   const skipButton = h("button.lp-button", { onclick: skip, title: tip("skip", "annotate") }, "Skip");
+  let shown = 0;
   const render = () => {
-    if (document.activeElement !== comment) comment.value = desk.sheet.comment;
+    const image = desk.item?.id ?? 0;
+    if (document.activeElement !== comment || shown !== image) comment.value = desk.sheet.comment;
+    shown = image;
     comment.disabled = doneButton.disabled = skipButton.disabled = !desk.editable || !desk.item;
   };
   const root = h("section.lp-section", {}, comment, h("div.lp-two", {}, skipButton, doneButton));
-  return { root, render, focus: () => comment.focus() };
+  const focus = () => {
+    render();
+    comment.focus();
+  };
+  return { root, render, focus };
 }
 
 /** @param {{desk: import("./desk.js").Desk, restored: (answer: any) => void, preview: (boxes: any) => void}} page */

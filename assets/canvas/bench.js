@@ -174,6 +174,8 @@ export class Bench {
 
   /** @param {import("./types.js").Item} item */
   open(item) {
+    // A field that is being typed in belongs to the image that is left.
+    if (this.side.contains(document.activeElement)) this.stage.above.focus({ preventScroll: true });
     this.at = Math.max(0, this.list.indexOf(item));
     this.cursor = null;
     this.ghosts = null;

@@ -131,7 +131,14 @@ function corners(desk) {
     inputs.forEach((input) => (input.disabled = !desk.editable));
   };
   const root = h("div.lp-corners", { hidden: true }, inputs.map((input, at) => h("label", {}, names[at], input)));
-  return { root, render, focus: () => !root.hidden && (inputs[0].focus(), inputs[0].select(), true) };
+  const focus = () => {
+    render();
+    if (root.hidden) return false;
+    inputs[0].focus();
+    inputs[0].select();
+    return true;
+  };
+  return { root, render, focus };
 }
 
 /** @param {{desk: Desk, threshold: () => number, setThreshold: (v: number) => void, color: (label: string) => string, acceptAll: () => void}} page */

@@ -45,7 +45,8 @@ class Hands:
         self.page.evaluate(f"id => {self.js}.jump(id)", image)
         self.press("Escape", "Escape", "Escape")
         self.page.wait_for_function(f"{self.js}.desk.item.id === {image}")
-        self.page.evaluate(f"{self.js}.stage.view.fit(); {self.js}.stage.redraw()")
+        self.page.evaluate(f"{self.js}.lastCursor = null; {self.js}.stage.view.fit()")
+        self.page.evaluate(f"{self.js}.stage.redraw()")
 
     def ready(self) -> None:
         """Wait until a picture is painted."""
