@@ -59,8 +59,9 @@ def around(
 
 
 def next_new(session: Session, project_id: int, chosen: listing.Filter, image_id: int) -> int:
-    """The next image that nobody has looked at, from the start again after the end; 0: none."""
-    where = listing.conditions(project_id, replace(chosen, states=(State.NEW,)))
+    """The next image that nobody has looked at, from the start again after the end; 0: no other."""
+    new = listing.conditions(project_id, replace(chosen, states=(State.NEW,)))
+    where = and_(new, ImageRow.id != image_id)
     keys = _keys(chosen.sort)
     if image_id:
         values = _values(session, project_id, image_id, keys)
