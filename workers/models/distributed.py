@@ -8,22 +8,27 @@ Ray cluster; otherwise it is joined here. All nodes must see the task's folder a
 
 from __future__ import annotations
 
-import contextlib
-import logging
+import functools
 import os
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from backend import settings
 from backend.errors import LoupeError, Unavailable
+from workers import cluster
 from workers.models import offline, training
 from workers.models.base import Reporter
+from workers.models.mailbox import Mailbox
 from workers.models.training import Loop, Place, Task
 
-log = logging.getLogger(__name__)
 RETRIES = 2
-Letter = tuple[str, tuple[Any, ...]]
+# Ray looks every two seconds whether a training has ended, and starts watchers that nobody reads.
+QUICK = {
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
+    "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
+    "RAY_TRAIN_METRICS_ENABLED": "0",
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",
+}
 
 
 def run(loop: Loop, task: Task, reporter: Reporter) -> Mapping[str, Any]:
@@ -35,64 +40,43 @@ def run(loop: Loop, task: Task, reporter: Reporter) -> Mapping[str, Any]:
 
 
 def _on_ray(loop: Loop, task: Task, reporter: Reporter) -> Mapping[str, Any]:
-    import ray
+    ray = cluster.connect(settings.current().ray_address or "local")
+    from ray.train.v2.api.exceptions import TrainingFailedError
 
-    _join()
-    _check_size(task.parameters.workers)
-    mailbox = ray.remote(Mailbox).options(num_cpus=0, max_concurrency=4).remote()
-    fit = ray.remote(_fit).options(num_cpus=0, max_retries=0).remote(loop, task, mailbox)
+    gpu = ray.cluster_resources().get("GPU", 0) > 0
+    _check_room(ray, task.parameters.workers, "GPU" if gpu else "CPU")
     reporter.progress(0.0, f"Starting {task.parameters.workers} training processes.")
+    os.environ.update(QUICK)
+    mailbox = ray.remote(Mailbox).options(num_cpus=0).remote()
     try:
-        return _follow(fit, mailbox, reporter)
+        follow = functools.partial(_follow, mailbox, reporter)
+        trainer = _trainer(
+            functools.partial(_enter, loop, task, mailbox), task, gpu, mailbox, follow
+        )
+        figures: Mapping[str, Any] = trainer.fit().return_value or {}
+    except (ray.exceptions.RayError, TrainingFailedError) as error:
+        raise Unavailable(f"The training processes failed: {_last_line(error)}") from error
     finally:
-        ray.cancel(fit, force=True, recursive=True)
         ray.kill(mailbox)
-
-
-def _follow(fit: Any, mailbox: Any, reporter: Reporter) -> Mapping[str, Any]:
-    """Pass on what the leader writes until the training ends, asking each time whether to stop."""
-    import ray
-
-    last: tuple[Any, ...] = (0.0, "Starting the training processes.")
-    while True:
-        done, _ = ray.wait([fit], timeout=0.3)
-        for kind, content in ray.get(mailbox.take.remote()):
-            if kind == "refused":
-                raise content[0]
-            last = content if kind == "progress" else last
-            getattr(reporter, kind)(*content)
-        if done:
-            return _result(fit)
-        reporter.progress(*last)
-
-
-def _result(fit: Any) -> Mapping[str, Any]:
-    import ray
-
-    try:
-        figures: Mapping[str, Any] = ray.get(fit)
-    except ray.exceptions.RayError as error:
-        raise Unavailable(f"The training processes failed: {_cause(error)}") from error
     return figures
 
 
-def _cause(error: BaseException) -> str:
-    """The last line of the deepest traceback: what went wrong, without how Ray got there."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
-
-
-def _fit(loop: Loop, task: Task, mailbox: Any) -> Mapping[str, Any]:
-    """A Ray task of its own, so that cancelling it takes the whole training down with it."""
+def _trainer(
+    enter: Callable[[], Any], task: Task, gpu: bool, mailbox: Any, follow: Callable[[Any], None]
+) -> Any:
     from ray import train
     from ray.train import torch as train_torch
 
-    gpu = training.device() != "cpu" or _cluster_has("GPU")
-    trainer = train_torch.TorchTrainer(
-        _enter,
-        train_loop_config={"loop": loop, "task": task, "mailbox": mailbox},
+    from workers.models import controlling
+
+    return controlling.Trainer(
+        mailbox,
+        follow,
+        enter,
         scaling_config=train.ScalingConfig(
-            num_workers=task.parameters.workers, use_gpu=gpu, resources_per_worker=_share(gpu)
+            num_workers=task.parameters.workers,
+            use_gpu=gpu,
+            resources_per_worker={"GPU": 1, "CPU": 1} if gpu else {"CPU": 1},
         ),
         torch_config=train_torch.TorchConfig(backend="nccl" if gpu else "gloo"),
         run_config=train.RunConfig(
@@ -101,11 +85,26 @@ def _fit(loop: Loop, task: Task, mailbox: Any) -> Mapping[str, Any]:
             failure_config=train.FailureConfig(max_failures=RETRIES),
         ),
     )
-    figures: Mapping[str, Any] = trainer.fit().return_value or {}
-    return figures
 
 
-def _enter(config: dict[str, Any]) -> Mapping[str, Any]:
+def _follow(mailbox: Any, reporter: Reporter, running: Any) -> None:
+    """Pass on what the leader writes until the training ends, asking each time whether to stop."""
+    import ray
+
+    last: tuple[Any, ...] = (0.0, "Starting the training processes.")
+    while True:
+        done, _ = ray.wait([running], timeout=0.3)
+        for kind, content in ray.get(mailbox.take.remote()):
+            if kind == "refused":
+                raise content[0]
+            last = content if kind == "progress" else last
+            getattr(reporter, kind)(*content)
+        if done:
+            return
+        reporter.progress(*last)
+
+
+def _enter(loop: Loop, task: Task, mailbox: Any) -> Mapping[str, Any]:
     """One of Ray Train's processes; our own errors go to the mailbox, as Ray would retry them."""
     from ray import train
     from ray.train import torch as train_torch
@@ -118,34 +117,12 @@ def _enter(config: dict[str, Any]) -> Mapping[str, Any]:
         device=str(train_torch.get_device()),
         threads=training.threads(context.get_local_world_size()),
     )
-    by_post = ByPost(config["mailbox"])
+    by_post = ByPost(mailbox)
     try:
-        figures: Mapping[str, Any] = config["loop"](
-            config["task"], place, by_post if place.leads else training.Silent()
-        )
+        return loop(task, place, by_post if place.leads else training.Silent())
     except LoupeError as error:
         by_post.send("refused", error)
         raise
-    return figures
-
-
-class Mailbox:
-    """An actor between the leader and the process that follows the training."""
-
-    def __init__(self) -> None:
-        self.letters: deque[Letter] = deque()
-
-    def put(self, letter: Letter) -> None:
-        """Add a letter; of two reports of progress in a row only the newer one stays."""
-        if letter[0] == "progress" and self.letters and self.letters[-1][0] == "progress":
-            self.letters.pop()
-        self.letters.append(letter)
-
-    def take(self) -> list[Letter]:
-        """All letters, oldest first."""
-        taken = list(self.letters)
-        self.letters.clear()
-        return taken
 
 
 class ByPost:
@@ -173,25 +150,9 @@ class ByPost:
         self.send("log", text)
 
 
-def _join() -> None:
-    """Join the cluster that the settings name, or start a local one, unless one is joined."""
-    import ray
-
-    if ray.is_initialized():
-        return
-    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    ray.init(
-        address=settings.current().ray_address or "local",
-        log_to_driver=False,
-        logging_level="ERROR",
-        include_dashboard=False,
-    )
-
-
-def _check_size(workers: int) -> None:
+def _check_room(ray: Any, workers: int, resource: str) -> None:
     """More processes than the cluster has room for would wait for ever."""
-    room = int(_resources().get("GPU" if _cluster_has("GPU") else "CPU", 0))
+    room = int(ray.cluster_resources().get(resource, 0))
     if workers > room:
         raise Unavailable(
             f"The cluster has room for {room} training processes, not for {workers}: "
@@ -199,17 +160,7 @@ def _check_size(workers: int) -> None:
         )
 
 
-def _share(gpu: bool) -> dict[str, float]:
-    return {"GPU": 1, "CPU": 1} if gpu else {"CPU": 1}
-
-
-def _cluster_has(resource: str) -> bool:
-    return _resources().get(resource, 0) > 0
-
-
-def _resources() -> Mapping[str, float]:
-    import ray
-
-    with contextlib.suppress(ray.exceptions.RayError):
-        return dict(ray.cluster_resources())
-    return {}
+def _last_line(error: BaseException) -> str:
+    """What went wrong, without how Ray got there."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
