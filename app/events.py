@@ -110,6 +110,7 @@ def _unusable(request: Request, error: Exception) -> Response:  # noqa: ARG001
 
 def _http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    said = "There is nothing at this address." if status == 404 else f"Refused ({status})."
+    known = {404: "There is nothing at this address.", 413: str(getattr(error, "detail", ""))}
+    said = known.get(status, f"Refused ({status}).")
     log.debug("%s %s: %s", request.method, request.url.path, status)
     return JSONResponse({"error": said}, status)

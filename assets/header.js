@@ -29,8 +29,8 @@ export async function mount(element) {
   beat(jobs);
 }
 
-async function load(chooser) {
-  projects = await get("/api/projects");
+async function load(chooser, found = null) {
+  projects = found ?? (await get("/api/projects"));
   site.dispatchEvent(new CustomEvent("listed", { detail: projects }));
   choose(chooser);
 }

@@ -5,7 +5,7 @@ import { ask } from "./dialog.js";
 import { field, fill, h, select } from "./dom.js";
 import { get, send } from "./net.js";
 import { exportFrom, importInto } from "./transfers.js";
-import { address, attempt, go, page, site, toast } from "./site.js";
+import { address, attempt, go, page, poll, site, toast } from "./site.js";
 import { count, many } from "./words.js";
 
 /** @param {HTMLElement} element */
@@ -13,8 +13,14 @@ export function mount(element) {
   const list = h("div.projects");
   fill(element, h("div.sheet", {}, head(), list));
   element.removeAttribute("aria-busy");
-  const show = () => attempt(async () => draw(list, await get("/api/projects")));
+  let shown = "";
+  const show = () => attempt(async () => {
+    const found = await get("/api/projects");
+    if (shown === (shown = JSON.stringify(found))) return;
+    draw(list, found);
+  });
   page("projects", show);
+  poll("projects", 3, show);
   site.addEventListener("projects", show);
 }
 

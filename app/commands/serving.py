@@ -45,13 +45,16 @@ def serve(
     address = f"http://{'127.0.0.1' if host in server.EVERYWHERE else host}:{port}"
     terminal.say(f"Loupe answers on {address} (home: {house.settings.home}). Ctrl+C ends it.")
     if sample and server.is_empty(house):
-        _draw_sample()
+        threading.Thread(target=_draw_sample, args=(worker,), daemon=True).start()
     if browser:
         threading.Timer(1.5, webbrowser.open, [address]).start()
     server.serve(house, host, port, worker=worker)
 
 
-def _draw_sample() -> None:
-    """In a process of its own: the page is served meanwhile, and shows the first boards at once."""
-    command = [sys.executable, "-m", "app.cli", "sample", SAMPLE, "--images", "90", "--json"]
-    subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+def _draw_sample(worker: bool) -> None:
+    """In a process of its own while the page is served; then the golden board looks at it."""
+    loupe = [sys.executable, "-m", "app.cli"]
+    drawing = [*loupe, "sample", SAMPLE, "--images", "90", "--json"]
+    if subprocess.run(drawing, stdout=subprocess.DEVNULL, check=False).returncode == 0 and worker:
+        looking = [*loupe, "detect", SAMPLE, "--model", "golden", "--state", "new", "--json"]
+        subprocess.run(looking, stdout=subprocess.DEVNULL, check=False)

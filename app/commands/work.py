@@ -32,6 +32,12 @@ def detect(
     source: Annotated[
         str, typer.Option(help="A picture, a folder, a list or a URL; default: the project.")
     ] = "",
+    state: Annotated[
+        list[str] | None, typer.Option(help="Only images of the project in this state.")
+    ] = None,
+    split: Annotated[
+        list[str] | None, typer.Option(help="Only images of the project of this split.")
+    ] = None,
     conf: Annotated[
         float | None, typer.Option(help="Lowest score that counts.", min=0.0, max=1.0)
     ] = None,
@@ -50,7 +56,7 @@ def detect(
     with rooms.open_rooms() as at:
         with at.database.write.begin() as session:
             found = (projects.find_or_create if source else projects.find)(session, project)
-            place = {"path": rooms.place(source)} if source else {}
+            place = {"path": rooms.place(source)} if source else _among(state, split)
             job = detecting.ask(
                 session, found.id, model, source=place, options=wanted, author=rooms.me()
             )
@@ -133,6 +139,10 @@ def worker(
                 time.sleep(0.5)
         except KeyboardInterrupt:
             terminal.say("The worker hands back what it holds, and ends.")
+
+
+def _among(states: list[str] | None, splits: list[str] | None) -> dict[str, list[str]]:
+    return {name: values for name, values in (("states", states), ("splits", splits)) if values}
 
 
 def _say(answer: dict[str, Any], as_json: bool, sentence: str) -> None:

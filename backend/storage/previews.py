@@ -43,8 +43,10 @@ class Previews:
         self._held: float | None = None
 
     def thumb(self, name: str) -> Path:
-        """A picture of at most 320 pixels a side."""
-        return self._made(name, "thumb.jpg", rendering.write_small, THUMB)
+        """A picture of at most 320 pixels a side; that of a board is made from its preview."""
+        known = (self._place(name) / "thumb.jpg").exists()
+        source = None if known else self.preview(name)
+        return self._made(name, "thumb.jpg", rendering.write_small, THUMB, of=source)
 
     def preview(self, name: str) -> Path:
         """A picture of at most 2,048 pixels a side; a small one is its own preview."""
@@ -89,13 +91,18 @@ class Previews:
         if pool:
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _made(self, name: str, file: str, make: Callable[..., int], *how: Any) -> Path:
-        place = self._folder / name[:2] / name
+    def _place(self, name: str) -> Path:
+        return self._folder / name[:2] / name
+
+    def _made(
+        self, name: str, file: str, make: Callable[..., int], *how: Any, of: Path | None = None
+    ) -> Path:
+        place = self._place(name)
         target = place / file
         if target.exists():
             _touch(place)
             return target
-        source = self._files.local_path(name)
+        source = of or self._files.local_path(name)
         work, mine = self._begin(target, make, source, how)
         try:
             size = work.result(PATIENCE)

@@ -74,7 +74,7 @@ def ready() -> int:
 def _plain(image: Image.Image) -> Image.Image:
     if image.mode in ("L", "RGB"):
         image.load()
-        return image.copy()
+        return image
     if image.mode.startswith("I"):
         return image.convert("I").point([value / 256 for value in range(65536)], "L")
     return image.convert("L" if image.mode in ("1", "LA", "La") else "RGB")

@@ -88,10 +88,17 @@ def test_a_viewer_changes_nothing(
     assert stranger.post(f"{url}/change", json=body, headers=WRITE).status_code == status
 
 
-def test_a_viewer_uploads_nothing(stranger: TestClient) -> None:
-    log_in(stranger, "vera")
+def test_gradio_itself_takes_no_files(stranger: TestClient) -> None:
+    log_in(stranger, "ada")
     answer = stranger.post("/gradio_api/upload", files={"files": b"x"})
     assert answer.status_code == 403
+
+
+def test_a_body_that_is_far_too_large_is_refused_with_a_sentence(client: TestClient) -> None:
+    large = b'{"name": "' + b"x" * 9_000_000 + b'"}'
+    for content in (large, iter([large[:5_000_000], large[5_000_000:]])):
+        answer = client.post("/api/projects", content=content, headers=WRITE)
+        assert (answer.status_code, "8 MB" in answer.json()["error"]) == (413, True)
 
 
 def test_guessing_a_password_is_slowed_down(stranger: TestClient) -> None:

@@ -1,0 +1,112 @@
+"""Smaller pictures: made once, right in every mode, kept within a bound."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from backend.errors import Invalid, NotFound
+from backend.storage import rendering
+from backend.storage.files import Files
+from backend.storage.previews import Previews
+
+
+@pytest.fixture
+def previews(files: Files, tmp_path: Path) -> Iterator[Previews]:
+    made = Previews(files, tmp_path / "pictures", 1e9, processes=1)
+    yield made
+    made.close()
+
+
+def put(files: Files, image: Image.Image, kind: str = "PNG") -> str:
+    stream = io.BytesIO()
+    image.save(stream, kind)
+    return files.put(stream.getvalue())
+
+
+def board(width: int, height: int, mode: str = "RGB") -> Image.Image:
+    """Left half dark, right half bright, in every mode."""
+    grey = Image.new("L", (width, height), 40)
+    grey.paste(220, (width // 2, 0, width, height))
+    if mode == "I;16":
+        return Image.fromarray(np.asarray(grey, np.uint16) * 256)
+    return grey.convert(mode)
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "P", "1", "LA", "I;16", "CMYK"])
+def test_a_thumbnail_of_every_mode_looks_like_the_picture(
+    files: Files, previews: Previews, mode: str
+) -> None:
+    name = put(files, board(900, 600, mode), "TIFF" if mode == "CMYK" else "PNG")
+    with Image.open(previews.thumb(name)) as small:
+        assert small.size == (320, 213)
+        grey = small.convert("L")
+        pixels = grey.tobytes()
+    dark, bright = pixels[100 * 320 + 60], pixels[100 * 320 + 260]
+    assert bright - dark > 120
+
+
+def test_a_small_picture_is_its_own_preview(files: Files, previews: Previews) -> None:
+    name = put(files, board(640, 640))
+    assert previews.preview(name) == previews.full(name) == files.local_path(name)
+
+
+def test_a_large_picture_gets_a_preview_and_tiles_that_cover_it(
+    files: Files, previews: Previews
+) -> None:
+    name = put(files, board(5000, 3000), "JPEG")
+    with Image.open(previews.preview(name)) as preview:
+        assert preview.size == (2048, 1229)
+    corners = {(x, y): previews.tile(name, 1, x, y) for x in range(5) for y in range(3)}
+    sizes = {at: rendering.glance(path)[1:] for at, path in corners.items()}
+    assert sum(w * h for w, h in sizes.values()) == 2500 * 1500
+    assert sizes[(4, 2)] == (2500 - 4 * 512, 1500 - 2 * 512)
+
+
+def test_what_a_browser_cannot_show_becomes_png(files: Files, previews: Previews) -> None:
+    name = put(files, board(300, 200), "TIFF")
+    with Image.open(previews.full(name)) as shown:
+        assert (shown.format, shown.size) == ("PNG", (300, 200))
+
+
+def test_two_people_who_ask_at_once_wait_for_one_decode(files: Files, previews: Previews) -> None:
+    name = put(files, board(3000, 2000), "JPEG")
+    with ThreadPoolExecutor(8) as people:
+        found = set(people.map(previews.preview, [name] * 8))
+    (path,) = found
+    assert [one.name for one in path.parent.iterdir()] == ["preview.jpg"]
+
+
+def test_a_file_that_is_no_picture_is_refused(files: Files, previews: Previews) -> None:
+    for content in (b"<svg onload=alert(1)>", b"", b"\xff\xd8\xff\xe0 cut"):
+        with pytest.raises(Invalid, match=r"not a picture|cannot be read"):
+            previews.thumb(files.put(content))
+    with pytest.raises(NotFound):
+        previews.thumb("0" * 64)
+
+
+def test_a_truncated_picture_is_refused_and_leaves_nothing(
+    files: Files, previews: Previews, tmp_path: Path
+) -> None:
+    stream = io.BytesIO()
+    board(3000, 2000).save(stream, "JPEG")
+    name = files.put(stream.getvalue()[: len(stream.getvalue()) // 2])
+    with pytest.raises(Invalid, match="cannot be read"):
+        previews.thumb(name)
+    assert not list((tmp_path / "pictures").rglob("*.jpg"))
+
+
+def test_the_cache_stays_within_its_bound(files: Files, tmp_path: Path) -> None:
+    small = Previews(files, tmp_path / "pictures", 400_000, processes=1)
+    names = [put(files, Image.effect_noise((640, 640 + n), 60)) for n in range(8)]
+    for name in names:
+        small.thumb(name)
+    held = sum(path.stat().st_size for path in (tmp_path / "pictures").rglob("*.jpg"))
+    small.close()
+    assert 100_000 < held <= 400_000
