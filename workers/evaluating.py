@@ -42,10 +42,10 @@ def look(
     examples: Sequence[Example],
     classes: Sequence[str],
     tell: Tell,
-    device: str = "",
+    on: str = "",
 ) -> Seen:
     """Run a model over the examples; its classes are renumbered as `classes` has them."""
-    model = base.implementation(family).load(weights, device or _device())
+    model = base.implementation(family).load(weights, on or device())
     places = _places(model.classes, classes)
     found: list[Detections] = []
     refused: dict[str, str] = {}
@@ -128,7 +128,7 @@ def _renumber(detections: Detections, places: Sequence[int]) -> Detections:
     return moved[moved[:, 5] >= 0]
 
 
-def _device() -> str:
+def device() -> str:
     import torch
 
     return "cuda:0" if torch.cuda.is_available() else "cpu"

@@ -95,7 +95,8 @@ def fetch(project: str, job: int, at: house.At) -> Response:
     """The file that an export has written."""
     with at.read() as session:
         found, of = queue.get(session, job), house.project(session, project)
-        if found.kind != kinds.Export.kind or found.project_id != of.id:
+        writes = (kinds.Export.kind, kinds.Publish.kind)
+        if found.kind not in writes or found.project_id != of.id:
             raise NotFound(f"Job {job} is no export of this project.")
     path = at.settings.exports / f"{job}.zip"
     if not path.is_file():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from backend.domain import JobState, Project
+from backend.jobs import kinds, queue
 from backend.services import registry, sampling, training
 from backend.storage.files import Files
 from tests.workers import running
@@ -61,6 +64,45 @@ def test_a_model_is_measured_as_the_training_measured_it(house: House, project: 
     measured = house.until_ended(job.id, 60).result
     figures = trained.result["metrics"]
     assert {name: measured[name] for name in figures} == figures
+
+
+def test_a_training_can_be_found_in_mlflow(house: House, project: Project) -> None:
+    with sqlite3.connect(house.home / "mlflow.db") as tracked:
+        (experiment,) = tracked.execute("select name from experiments where name = 'boards'")
+        names = tracked.execute("select name from runs where status = 'FINISHED'").fetchall()
+        keys = {key for (key,) in tracked.execute("select key from metrics")}
+        params = dict(tracked.execute("select key, value from params"))
+    assert experiment == (project.name,)
+    assert ("v1",) in names
+    assert {"loss", "held_out_map50", "duration"} <= keys
+    assert params["seed"] == "1"
+    assert len(list((house.home / "mlruns").rglob("*.npz"))) == len(names)
+
+
+@pytest.mark.parametrize("runtime", ["onnx", "openvino"])
+def test_a_model_is_exported(house: House, runtime: str, trained_yolo: int) -> None:
+    with house.database.write.begin() as session:
+        model = registry.get(session, trained_yolo)
+        asked = kinds.Publish(model.project_id, model.id, runtime)
+        job = queue.enqueue(session, asked)
+    done = house.until_ended(job.id, 120)
+    assert (done.error, done.result["file"]) == ("", f"faces-v1-{runtime}.zip")
+    with zipfile.ZipFile(house.home / "cache" / "exports" / f"{job.id}.zip") as packed:
+        assert "model.json" in packed.namelist()
+        assert any(name.startswith("model.") and "json" not in name for name in packed.namelist())
+
+
+@pytest.fixture(scope="module")
+def trained_yolo(house: House, files: Files) -> int:
+    drawn = sampling.draw(files, "mask", 9, seed=5)
+    parameters = {"epochs": 1, "image_size": 96, "batch": 2}
+    with house.database.write.begin() as session:
+        faces = sampling.create(session, "faces", "mask", drawn)
+        started = training.retrain(
+            session, faces.id, "yolo", start="scratch", parameters=parameters
+        )
+    assert house.until_ended(started.job.id, 240).error == ""
+    return started.model.id
 
 
 def test_a_picture_lost_after_the_click_is_named(house: House, files: Files) -> None:

@@ -12,7 +12,7 @@ from typing import Any, cast
 from backend.domain import Model, Split
 from backend.jobs import holder, kinds
 from backend.services import preflight, registry
-from workers import cluster, data, evaluating
+from workers import cluster, data, evaluating, tracking
 from workers.context import Context
 from workers.evaluating import Seen
 from workers.models import base
@@ -59,6 +59,7 @@ def run(context: Context) -> Mapping[str, Any]:
         )
         verdict = registry.verdict(registry.details(session, model.id))
     context.log(verdict)
+    tracking.record(context, model, trained.weights, provenance)
     return {
         "model": model.name,
         "model_id": model.id,
@@ -143,6 +144,7 @@ def _provenance(
         "seconds": round(seconds, 1),
         "machine": holder.parts(context.job.worker)[0],
         "cores": os.cpu_count(),
+        "devices": evaluating.device(),
         "cluster": context.settings.ray_address or "this machine",
         "figures": dict(trained.figures),
     }

@@ -29,7 +29,9 @@ def write(
     example = torch.zeros(shape, device=next(network.parameters()).device)
     # Tracing is deprecated, yet the one way that all three formats share.
     with torch.inference_mode(), warnings.catch_warnings(action="ignore"):
-        path = _WRITERS[runtime](network.eval(), example, folder)
+        # A network that has never run may still lack what it makes once for its input's shape.
+        network.eval()(example)
+        path = _WRITERS[runtime](network, example, folder)
     about = {
         "family": header.family,
         "variant": header.variant,
