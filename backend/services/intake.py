@@ -72,7 +72,7 @@ def prepare(item: Item, there: Known | None, files: Files) -> Ready | Problem:
         data = item.read()
         if there and there.has(data) and (there.version or not item.labelled):
             return Ready(_new(item, there.sha256))
-        checked = pictures.check(data, item.file)
+        checked = pictures.check(data, "it")
         _check_name(item.name)
     except Invalid as error:
         return Problem(item.file, None, str(error))
@@ -135,7 +135,7 @@ def _new(
 def _check_name(name: str) -> None:
     if len(name) > LONGEST_NAME or not name.isprintable():
         raise Invalid(
-            f"{name[:80]!r} cannot be the name of an image: it is too long or unreadable."
+            f"its name {name[:80]!r} cannot be the name of an image: it is too long or unreadable."
         )
 
 
