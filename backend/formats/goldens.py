@@ -29,6 +29,7 @@ from backend.formats.tree import Tree
 
 FOLDER = "goldens"
 LIST = "goldens.csv"
+LONGEST_GROUP = 300
 _HEAD = ["picture", "golden", "group"]
 
 
@@ -38,7 +39,7 @@ def read_with(read: Read, tree: Tree) -> Finding:
     if not found:
         yield from read(tree)
         return
-    rows, problems = _rows(tree)
+    rows, problems = _rows(tree, set(found.values()))
     yield from problems
     for file, name in found.items():
         group = rows.get(name, ("", ""))[1]
@@ -74,7 +75,7 @@ def _rest(tree: Tree) -> Tree:
     return Tree(files, tree.manifest)
 
 
-def _rows(tree: Tree) -> tuple[dict[str, tuple[str, str]], list[Problem]]:
+def _rows(tree: Tree, goldens: set[str]) -> tuple[dict[str, tuple[str, str]], list[Problem]]:
     """Golden and group by the name of a picture."""
     rows: dict[str, tuple[str, str]] = {}
     problems: list[Problem] = []
@@ -83,13 +84,24 @@ def _rows(tree: Tree) -> tuple[dict[str, tuple[str, str]], list[Problem]]:
     try:
         lines = list(csv.reader(io.StringIO(tree.text(LIST), newline="")))
     except (Invalid, csv.Error) as error:
-        return rows, [Problem(LIST, None, f"it is not the list of goldens: {error}")]
+        return rows, [Problem(LIST, None, f"it cannot be read as a list of goldens: {error}")]
     for number, row in enumerate(lines[1:], 2):
-        if len(row) != len(_HEAD):
-            problems.append(Problem(LIST, number, "it is not `picture,golden,group`."))
-            continue
-        rows[row[0]] = (row[1], row[2])
+        reason = _wrong(row, goldens)
+        if reason:
+            problems.append(Problem(LIST, number, reason))
+        else:
+            rows[row[0]] = (row[1], row[2])
     return rows, problems
+
+
+def _wrong(row: Sequence[str], goldens: set[str]) -> str:
+    if len(row) != len(_HEAD):
+        return "it is not `picture,golden,group`."
+    if row[1] and row[1] not in goldens:
+        return f"the golden {row[1][:200]!r} is not in {FOLDER}/."
+    if len(row[2]) > LONGEST_GROUP or not row[2].isprintable():
+        return "its group is not 1 to 300 printable characters."
+    return ""
 
 
 class _Rows:

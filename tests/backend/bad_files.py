@@ -45,10 +45,13 @@ def _png(width: int, height: int, *chunks: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + header + b"".join(chunks) + _chunk(b"IEND", b"")
 
 
+_ROWS = bytes(20_001 * 200)
+
+
 def _bomb() -> bytes:
     """20,000 × 20,000 grey pixels in some 400 kB."""
-    squeeze = zlib.compressobj(9)
-    rows = b"".join(squeeze.compress(bytes(20_001)) for _ in range(20_000)) + squeeze.flush()
+    squeeze = zlib.compressobj(1)
+    rows = b"".join(squeeze.compress(_ROWS) for _ in range(100)) + squeeze.flush()
     return _png(20_000, 20_000, _chunk(b"IDAT", rows))
 
 
@@ -72,6 +75,11 @@ def _picture(name: str, content: bytes | str, says: str) -> Bad:
     return Bad(name, {"good.jpg": GOOD, name: content}, says)
 
 
+def _late(name: str, make: Callable[[], bytes]) -> Callable[[Path], Path]:
+    """A picture that takes long to make, made when its turn comes."""
+    return lambda folder: drawn.lay(folder, {"good.jpg": GOOD, name: make()})
+
+
 PICTURES = (
     _picture("truncated.jpg", JPEG[: len(JPEG) // 2], "truncated.jpg: it is broken: .*truncated"),
     _picture("no end.jpg", JPEG[:-2][:-200], "no end.jpg: it is broken"),
@@ -85,10 +93,14 @@ PICTURES = (
     _picture("wide.bmp", _damaged(_saved("BMP"), 18, b"\xff\xff\xff\x7f"), "wide.bmp: it is|has"),
     _picture("floats.tif", _saved("TIFF", "F"), "floats.tif: it has floating-point pixels"),
     _picture("empty.jpg", b"", "empty.jpg: it is empty"),
-    _picture("bomb.png", _bomb(), "bomb.png: it (has 20000 × 20000|is larger)"),
-    _picture("liar.png", _png(60_000, 60_000, _chunk(b"IDAT", b"")), "liar.png: it (has 6|is larger)"),
-    _picture("text bomb.png", _text_bomb(), "text bomb.png: it is broken"),
-    _picture("drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", "drawing.svg: it is not a"),
+    Bad("bomb.png", _late("bomb.png", _bomb), "bomb.png: it (has 20000 × 20000|is larger)"),
+    _picture(
+        "liar.png", _png(60_000, 60_000, _chunk(b"IDAT", b"")), "liar.png: it (has 6|is larger)"
+    ),
+    Bad("text bomb.png", _late("text bomb.png", _text_bomb), "text bomb.png: it is broken"),
+    _picture(
+        "drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", "drawing.svg: it is not a"
+    ),
     _picture("drawing.png", "<svg onload='alert(1)'/>", "drawing.png: it is not a picture"),
     _picture("page.jpg", "<html><script>alert(1)</script>", "page.jpg: it is not a picture"),
     _picture("moving.gif", _saved("GIF"), "moving.gif: it is not a picture that Loupe reads"),
@@ -319,6 +331,23 @@ DEEPPCB = (
 )
 
 
+def _goldens(name: str, rows: str | bytes, says: str) -> Bad:
+    files: Files = {"a.jpg": GOOD, "goldens/clean.jpg": drawn.picture(shade=4), "goldens.csv": rows}
+    return Bad(f"goldens: {name}", files, says)
+
+
+GOLDENS = (
+    _goldens(
+        "unknown", "picture,golden,group\na.jpg,dirty.jpg,\n", "goldens.csv, line 2: the golden"
+    ),
+    _goldens(
+        "two columns", "picture,golden,group\na.jpg,clean.jpg\n", "goldens.csv, line 2: it is"
+    ),
+    _goldens("long group", f"picture,golden,group\na.jpg,,{'x' * 301}\n", "csv, line 2: its group"),
+    _goldens("not UTF-8", b"picture,golden,group\n\xff,,\n", "goldens.csv: it cannot be read"),
+)
+
+
 def _zip(members: dict[str, bytes], *, encrypted: bool = False) -> Callable[[Path], Path]:
     def make(folder: Path) -> Path:
         path = folder / "source.zip"
@@ -399,4 +428,4 @@ ARCHIVES = (
     Bad("no pictures", _file("x.txt", b"hello"), "holds no pictures", refused=True),
 )
 
-ALL = (*PICTURES, *VOC, *YOLO, *COCO, *DEEPPCB, *ARCHIVES)
+ALL = (*PICTURES, *VOC, *YOLO, *COCO, *DEEPPCB, *GOLDENS, *ARCHIVES)
