@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,7 +18,15 @@ from workers.context import Context
 from workers.models.base import Example, Picture, Pixels, TrainingSet
 
 
-def lay_out(context: Context, snapshot_id: int) -> TrainingSet:
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """A snapshot as files, and the ids of its images by name."""
+
+    set: TrainingSet
+    ids: Mapping[str, int]
+
+
+def lay_out(context: Context, snapshot_id: int) -> LaidOut:
     """Fetch what is not on this machine yet; a picture that is lost is named."""
     with context.database.read() as session:
         snapshot = snapshots.get(session, snapshot_id)
@@ -27,7 +36,8 @@ def lay_out(context: Context, snapshot_id: int) -> TrainingSet:
         if number % 50 == 0:
             context.progress(0.0, f"Fetching pictures: {number} of {len(images)}")
         examples.append(_example(context.files, image))
-    return TrainingSet(snapshot.classes, tuple(examples))
+    ids = {image.name: image.id for image in images}
+    return LaidOut(TrainingSet(snapshot.classes, tuple(examples)), ids)
 
 
 def pictures(examples: Iterable[Example]) -> Iterable[Picture]:

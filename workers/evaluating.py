@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from backend import families
+from backend import families, matching
 from backend.domain import Split, Task
 from backend.errors import Refused
 from workers import data, metrics
@@ -29,6 +30,7 @@ class Seen:
     examples: tuple[Example, ...]
     detections: tuple[Detections, ...]
     refused: Mapping[str, str]
+    seconds: float = 0.0
 
 
 def held_out(snapshot: TrainingSet) -> Split:
@@ -47,6 +49,7 @@ def look(
     """Run a model over the examples; its classes are renumbered as `classes` has them."""
     model = base.implementation(family).load(weights, on or device())
     places = _places(model.classes, classes)
+    began = time.monotonic()
     found: list[Detections] = []
     refused: dict[str, str] = {}
     for start in range(0, len(examples), BATCH):
@@ -57,7 +60,7 @@ def look(
             if isinstance(answer, Refused):
                 refused[example.name] = str(answer)
             found.append(NOTHING if isinstance(answer, Refused) else _renumber(answer, places))
-    return Seen(tuple(examples), tuple(found), refused)
+    return Seen(tuple(examples), tuple(found), refused, time.monotonic() - began)
 
 
 def report(family: str, seen: Seen, classes: Sequence[str], iou: float = 0.5) -> dict[str, Any]:
@@ -84,6 +87,42 @@ def compare(
     if families.find(family).task is Task.CLASSIFY:
         return _compare_classified(ours, theirs, classes)
     return metrics.compare(judged(ours, classes), judged(theirs, classes), classes, iou)
+
+
+def by_image(
+    ours: Seen, theirs: Seen, classes: Sequence[str], iou: float = 0.5
+) -> list[dict[str, Any]]:
+    """Where two models differ: boxes gained and lost, false calls more or less, most first.
+
+    Each model is taken at the score where its own F1 is best.
+    """
+    first, second = (_hits(judged(seen, classes), len(classes), iou) for seen in (ours, theirs))
+    rows = []
+    for example, (hits, calls), (before, old_calls) in zip(
+        ours.examples, first, second, strict=True
+    ):
+        gained, lost = int((hits & ~before).sum()), int((~hits & before).sum())
+        row = {"gained": gained, "lost": lost, "false_calls": calls - old_calls}
+        if any(row.values()):
+            rows.append({"image": example.name, **row})
+    return sorted(rows, key=_change, reverse=True)
+
+
+def _change(row: Mapping[str, Any]) -> int:
+    return int(row["gained"] + row["lost"] + abs(row["false_calls"]))
+
+
+def _hits(
+    images: Sequence[Judged], classes: int, iou: float
+) -> list[tuple[np.ndarray[Any, np.dtype[np.bool_]], int]]:
+    """Which truths of each image are found, and how many detections are wrong."""
+    score = metrics.best_score(metrics.rank_all(images, classes, iou))
+    hits = []
+    for image in images:
+        kept = image.detections[image.detections[:, 4] >= score]
+        matched = matching.match(kept, image.truths, iou)
+        hits.append((matched.truths >= 0, int((matched.detections < 0).sum())))
+    return hits
 
 
 def _compare_classified(ours: Seen, theirs: Seen, classes: Sequence[str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from backend.services import deciding, listing, projects
 from backend.storage import warehouse
 from backend.storage.tables import DetectionRow, ImageRow, RunImageRow, RunRow
 
-PURPOSES = ("detect", "propose")
+PURPOSES = ("detect", "propose", "evaluate")
 MOST_RUNS = 200
 MOST_TILES = 400
 RULE = "review"

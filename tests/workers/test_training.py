@@ -12,6 +12,7 @@ import pytest
 from backend.domain import JobState, Project
 from backend.jobs import kinds, queue
 from backend.services import registry, sampling, training
+from backend.storage import warehouse
 from backend.storage.files import Files
 from tests.workers import running
 from tests.workers.running import House
@@ -53,7 +54,16 @@ def test_a_model_stands_in_the_registry_beside_the_champion(house: House, projec
     assert told.against["map50"]["difference"] == 0.0
     assert registry.verdict(told).startswith("v2 is not clearly different from v1")
     assert set(told.evaluation["per_class"]) == set(told.model.classes)
+    assert told.against["images"] == []
     assert told.provenance["job"] == second.id
+    with house.database.read() as session:
+        run = warehouse.get(session, second.id)
+        assert (run.purpose, run.model, run.images) == (
+            "evaluate",
+            "v2",
+            first.result["metrics"]["images"],
+        )
+        assert warehouse.totals(session, run.id)["detections"] > 0
 
 
 def test_a_model_is_measured_as_the_training_measured_it(house: House, project: Project) -> None:

@@ -9,7 +9,7 @@ from backend.domain import Split
 from backend.errors import Refused
 from backend.jobs import kinds
 from backend.services import registry
-from workers import data, evaluating
+from workers import data, evaluating, recording
 from workers.context import Context
 
 
@@ -21,13 +21,15 @@ def run(context: Context) -> Mapping[str, Any]:
     snapshot_id = request.snapshot_id or model.snapshot_id
     if snapshot_id is None:
         raise Refused(f"{model.name} was not trained here, so there is no snapshot to judge it by.")
-    snapshot = data.lay_out(context, snapshot_id)
+    laid_out = data.lay_out(context, snapshot_id)
+    snapshot = laid_out.set
     split = Split(request.split) if request.split else evaluating.held_out(snapshot)
     examples = snapshot.of(split)
     if not examples:
         raise Refused(f"The snapshot of {model.name} has no image in the split {split}.")
     weights = context.files.local_path(model.weights)
     seen = evaluating.look(model.family, weights, examples, snapshot.classes, context.progress)
+    recording.keep(context, model, model.weights, laid_out, seen)
     figures = evaluating.report(model.family, seen, snapshot.classes, request.iou)
     figures = {**figures, "split": str(split)}
     if split == evaluating.held_out(snapshot) and request.iou == 0.5:

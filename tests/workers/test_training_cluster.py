@@ -1,0 +1,75 @@
+"""A training of two processes on the cluster: cancelled and killed, it leaves nothing behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from backend.domain import JobState
+from backend.jobs import journal, queue
+from backend.services import sampling, training
+from backend.storage.files import Files
+from tests.workers import running
+from tests.workers.running import House
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with running.house(tmp_path_factory.mktemp("house")) as built:
+        built.start_worker()
+        yield built
+
+
+@pytest.fixture(scope="module")
+def project(house: House) -> int:
+    files = Files(str(house.home / "files"), house.home / "cache")
+    drawn = sampling.draw(files, "pcb", 9, seed=5)
+    with house.database.write.begin() as session:
+        return sampling.create(session, "boards", "pcb", drawn).id
+
+
+def retrain(house: House, project: int, epochs: int) -> int:
+    parameters = {"epochs": epochs, "image_size": 96, "batch": 2, "workers": 2, "variant": ""}
+    with house.database.write.begin() as session:
+        return training.retrain(
+            session, project, "faster_rcnn", start="scratch", parameters=parameters, seed=1
+        ).job.id
+
+
+def epochs(house: House, job: int) -> list[int]:
+    with house.database.read() as session:
+        return [e.data["epoch"] for e in journal.read(session, job) if "epoch" in e.data]
+
+
+def at_work(house: House) -> list[str]:
+    """The processes that train."""
+    lines = [" ".join(process.cmdline()) for process in house.processes()]
+    return [line for line in lines if "RayTrain" in line or "ray::_fit" in line]
+
+
+def test_a_cancelled_training_frees_the_cluster(house: House, project: int) -> None:
+    job = retrain(house, project, 100)
+    house.until(job, lambda _: bool(epochs(house, job)), 300.0)
+    assert at_work(house)
+    with house.database.write.begin() as session:
+        queue.cancel(session, job)
+    began = time.monotonic()
+    assert house.until_ended(job, 10.0).state is JobState.CANCELLED
+    assert time.monotonic() - began < 5.0
+    while at_work(house):
+        assert time.monotonic() - began < 15.0, at_work(house)
+        time.sleep(0.1)
+
+
+def test_a_training_survives_the_death_of_one_of_its_processes(house: House, project: int) -> None:
+    job = retrain(house, project, 4)
+    house.until(job, lambda _: epochs(house, job)[-1:] == [2], 300.0)
+    victim = next(p for p in house.processes() if "RayTrainWorker" in " ".join(p.cmdline()))
+    victim.kill()
+    ended = house.until_ended(job, 300.0)
+    assert (ended.state, ended.error, ended.attempt) == (JobState.DONE, "", 1)
+    assert sorted(set(epochs(house, job))) == [1, 2, 3, 4]

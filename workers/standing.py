@@ -1,0 +1,65 @@
+"""How a fresh model stands: on the held-out pictures, and beside the champion on the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backend import families
+from backend.domain import Model, Task
+from backend.services import registry
+from workers import evaluating, recording
+from workers.context import Context
+from workers.data import LaidOut
+from workers.evaluating import Seen
+
+MOST = 300
+Share = tuple[float, float]
+
+
+def measure(
+    context: Context, model: Model, weights: str, laid_out: LaidOut, share: Share
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The figures of the model, and what is different from the champion's (nothing without one)."""
+    begin, end = share
+    middle = (begin + end) / 2
+    split = evaluating.held_out(laid_out.set)
+    path = context.files.local_path(weights)
+    examples, classes = laid_out.set.of(split), laid_out.set.classes
+    tell = _telling(context, (begin, middle), model.name)
+    seen = evaluating.look(model.family, path, examples, classes, tell)
+    recording.keep(context, model, weights, laid_out, seen)
+    figures = {**evaluating.report(model.family, seen, classes), "split": str(split)}
+    champion = _champion(context, model)
+    if champion is None:
+        return figures, {}
+    return figures, _against(context, champion, laid_out, seen, (middle, end))
+
+
+def _against(
+    context: Context, champion: Model, laid_out: LaidOut, ours: Seen, share: Share
+) -> dict[str, Any]:
+    classes = laid_out.set.classes
+    tell = _telling(context, share, f"{champion.name}, the champion")
+    path = context.files.local_path(champion.weights)
+    theirs = evaluating.look(champion.family, path, ours.examples, classes, tell)
+    figures = evaluating.compare(champion.family, ours, theirs, classes)
+    if families.find(champion.family).task is Task.DETECT:
+        differing = evaluating.by_image(ours, theirs, classes)
+        figures["images"] = [_with_id(row, laid_out) for row in differing[:MOST]]
+    return {**figures, "model": champion.name, "model_id": champion.id}
+
+
+def _champion(context: Context, model: Model) -> Model | None:
+    with context.database.read() as session:
+        champion = registry.champion(session, model.project_id)
+    return None if champion is None or champion.id == model.id else champion
+
+
+def _telling(context: Context, share: Share, who: str) -> Callable[[float, str], None]:
+    begin, end = share
+    return lambda part, text: context.progress(begin + part * (end - begin), f"{who}: {text}")
+
+
+def _with_id(row: Mapping[str, Any], laid_out: LaidOut) -> dict[str, Any]:
+    return {**row, "image_id": laid_out.ids[row["image"]]}
