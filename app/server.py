@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 # Gradio reads this when it is imported.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -135,14 +135,45 @@ def free_port(host: str, port: int) -> int:
         return int(probe.getsockname()[1])
 
 
-def serve(house: House, host: str, port: int, *, worker: bool = True) -> None:
-    """Answer until the process is told to stop, with a worker beside the site."""
-    with worker_process.beside() if worker else nullcontext():
-        uvicorn.run(
-            create(house),
-            host=host,
-            port=port,
-            log_level="warning",
-            access_log=False,
-            timeout_graceful_shutdown=3,
-        )
+def serve(
+    house: House,
+    host: str,
+    port: int,
+    *,
+    worker: bool = True,
+    then: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer until the process is told to stop; `then` is called once it answers."""
+    kept = worker_process.WorkerProcess()
+
+    def answering() -> None:
+        # What takes the machine's breath away comes after the first page.
+        if worker:
+            kept.start()
+        then()
+
+    config = uvicorn.Config(
+        create(house),
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=3,
+    )
+    try:
+        _Server(config, answering).run()
+    finally:
+        kept.stop()
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, answering: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._answering = answering
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.should_exit:
+            self._answering()

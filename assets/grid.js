@@ -74,6 +74,7 @@ class Browse {
     const classes = this.classes(base);
     const window = this.wall.load(`${base}/images?${chosen}`, classes, moved);
     await Promise.all([window, this.filters.load(base, chosen, classes)]);
+    this.say(this.wall.total);
   }
 
   async classes(base) {

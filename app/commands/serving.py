@@ -44,11 +44,14 @@ def serve(
     port = server.free_port(host, port)
     address = f"http://{'127.0.0.1' if host in server.EVERYWHERE else host}:{port}"
     terminal.say(f"Loupe answers on {address} (home: {house.settings.home}). Ctrl+C ends it.")
-    if sample and server.is_empty(house):
-        threading.Thread(target=_draw_sample, args=(worker,), daemon=True).start()
-    if browser:
-        threading.Timer(1.5, webbrowser.open, [address]).start()
-    server.serve(house, host, port, worker=worker)
+
+    def answering() -> None:
+        if browser:
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+        if sample and server.is_empty(house):
+            threading.Thread(target=_draw_sample, args=(worker,), daemon=True).start()
+
+    server.serve(house, host, port, worker=worker, then=answering)
 
 
 def _draw_sample(worker: bool) -> None:

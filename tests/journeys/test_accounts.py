@@ -1,0 +1,98 @@
+"""Accounts: log in, see only what one's role may do, manage people, log out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from backend.domain import Role
+from backend.services import people
+from backend.settings import Settings
+from backend.storage import engine, files, schema
+from tests.journeys import conftest
+from tests.journeys.conftest import Site
+
+PASSWORD = "correct horse"
+EVIL = "<b>eve</b> ${1+1}"
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site that asks who is there."""
+    conftest.chromium()
+    home = tmp_path_factory.mktemp("guarded")
+    settings = Settings(home=home)
+    database = engine.connect(settings)
+    schema.prepare(database)
+    with database.write.begin() as session:
+        people.add(session, "vera", Role.VIEWER, PASSWORD)
+        people.add(session, "ada", Role.ADMIN, PASSWORD)
+        people.add(session, EVIL, Role.LABELER, PASSWORD)
+    url, process = conftest.start(home, "--no-worker", "--auth")
+    site = Site(home, url, process, database, files.connect(settings))
+    site.project(images=3, name="boards")
+    yield site
+    database.close()
+    conftest.stop(process)
+
+
+@pytest.fixture
+def visitor(browser: Browser, guarded: Site) -> Iterator[BrowserContext]:
+    context = browser.new_context(base_url=guarded.url)
+    context.set_default_timeout(20_000)
+    yield context
+    context.close()
+
+
+def log_in(context: BrowserContext, name: str, address: str = "/") -> Page:
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    return page
+
+
+def test_a_login_leads_back_to_the_view_that_was_asked_for(visitor: BrowserContext) -> None:
+    page = log_in(visitor, "vera", "/?project=1&tab=browse")
+    expect(page.locator(".cell img")).to_have_count(3)
+    assert "tab=browse" in page.url
+
+
+def test_a_wrong_password_is_told_and_nothing_else(visitor: BrowserContext) -> None:
+    page = visitor.new_page()
+    page.goto("/")
+    page.get_by_label("Name").fill("ada")
+    page.get_by_label("Password").fill("wrong password")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("The name or the password is wrong.")
+
+
+def test_a_viewer_is_not_shown_what_she_may_not_do(visitor: BrowserContext) -> None:
+    page = log_in(visitor, "vera")
+    expect(page.get_by_role("link", name="boards", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Export")).to_be_visible()
+    for name in ("New project", "Classes", "Import", "People"):
+        expect(page.get_by_role("button", name=name)).to_have_count(0)
+
+
+def test_an_admin_gives_a_person_another_role(visitor: BrowserContext, guarded: Site) -> None:
+    page = log_in(visitor, "ada")
+    page.get_by_role("button", name="People").click()
+    page.get_by_label(f"Role of {EVIL}").select_option("Viewer: looks")
+    expect(page.get_by_text(f"{EVIL} is a viewer now.")).to_be_visible()
+    with guarded.database.read.begin() as session:
+        found = people.find(session, EVIL)
+    assert found is not None
+    assert found.role == Role.VIEWER
+
+
+def test_logging_out_forgets_the_cookie(visitor: BrowserContext) -> None:
+    page = log_in(visitor, "ada")
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("button", name="Log in")).to_be_visible()
+    page.goto("/?tab=jobs")
+    expect(page.get_by_role("button", name="Log in")).to_be_visible()
+    assert visitor.request.get("/api/projects").status == 401
