@@ -45,12 +45,13 @@ class Boards:
     def some(self, chosen: Sequence[int]) -> Boards:
         """A part of them."""
         parts = (self.pairs, self.seen, self.evidence)
-        return Boards(*([part[i] for i in chosen] if part else [] for part in parts))  # type: ignore[arg-type, misc]
+        return Boards(*([part[i] for i in chosen] if part else [] for part in parts))  # type: ignore[arg-type]
 
 
 def look(split: str, with_detector: bool, step: int) -> Boards:
     """Everything that does not depend on labels."""
-    pairs, seen = deeppcb.pairs(split)[::step], []
+    pairs = deeppcb.pairs(split)[::step]
+    seen: list[Seen | None] = []
     started = time.process_time()
     for pair in pairs:
         try:

@@ -24,6 +24,7 @@ CELL = 8  # pixels of the reduced picture
 POOL = 2.0  # cells, sigma
 SMOOTH = 1.0  # cells, sigma
 STEADY = 0.02  # how much a tile resists being moved, relative to the picture's mean structure
+DOUBT = 0.4  # of the way from black to white
 LONGEST = 2.0  # pixels, a step
 _ZERO = np.zeros((1, 1), np.float32)
 
@@ -38,17 +39,19 @@ class Field:
 
     def dense(self, width: int, height: int, then: Matrix) -> tuple[Floats, Floats]:
         """For each pixel of the board the place in the golden, moved by another affine motion."""
-        linear = then[:, :2]
-        size, both = (
-            (width, height),
-            np.column_stack([linear @ self.whole[:, :2], linear @ self.whole[:, 2] + then[:, 2]]),
-        )
+        linear, size = then[:, :2], (width, height)
         dx = linear[0, 0] * self.dx + linear[0, 1] * self.dy
         dy = linear[1, 0] * self.dx + linear[1, 1] * self.dy
-        x, y = affine(both, width, height)
+        x, y = affine(joined(then, self.whole), width, height)
         x += cv2.resize(dx.astype(np.float32), size)
         y += cv2.resize(dy.astype(np.float32), size)
         return x, y
+
+
+def joined(after: Matrix, before: Matrix) -> Matrix:
+    """One affine motion after another."""
+    linear = after[:, :2]
+    return np.column_stack([linear @ before[:, :2], linear @ before[:, 2] + after[:, 2]])
 
 
 def affine(matrix: Matrix, width: int, height: int) -> tuple[Floats, Floats]:
@@ -68,16 +71,16 @@ def align(board: Pixels, golden: Pixels, fine: int = FINE) -> Field:
     field, before = Field(np.eye(2, 3), _ZERO, _ZERO), 1.0
     for side, affine_steps, tile_steps in (*LEVELS, (fine, 0, STEPS)):
         ours, theirs, scale = *_both(board, golden, side), side / max(board.shape)
-        field = _resized(field, scale / before, _cells(ours))
+        field = resized(field, scale / before, _cells(ours))
         for _ in range(affine_steps):
             field = Field(_affine_step(ours, theirs, field.whole), field.dx, field.dy)
         for _ in range(tile_steps):
             field = Field(field.whole, *_tile_step(ours, theirs, field))
         before = scale
-    return _resized(field, 1 / before, (field.dx.shape[1], field.dx.shape[0]))
+    return resized(field, 1 / before, (field.dx.shape[1], field.dx.shape[0]))
 
 
-def _resized(field: Field, factor: float, cells: tuple[int, int]) -> Field:
+def resized(field: Field, factor: float, cells: tuple[int, ...]) -> Field:
     """The same motion in pixels of another size, on another grid."""
     whole = np.asarray(field.whole * np.array([1, 1, factor]))
     dx, dy = (
@@ -101,13 +104,21 @@ def _cells(picture: Floats) -> tuple[int, int]:
     return max(1, round(picture.shape[1] / CELL)), max(1, round(picture.shape[0] / CELL))
 
 
-def _equations(board: Floats, golden: Floats, x: Floats, y: Floats) -> list[Floats]:
-    """For each cell the means of gxx, gxy, gyy, gx·d, gy·d, where d is what is still between."""
+def _equations(
+    board: Floats, golden: Floats, x: Floats, y: Floats, doubt: float = 0.0
+) -> list[Floats]:
+    """For each cell the means of gxx, gxy, gyy, gx·d, gy·d, where d is what is still between.
+
+    With a doubt, a pixel counts less the further d goes beyond it: there may be a defect.
+    """
     moved = cv2.remap(golden, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     gx = cv2.Sobel(moved, cv2.CV_32F, 1, 0, scale=0.125)
     gy = cv2.Sobel(moved, cv2.CV_32F, 0, 1, scale=0.125)
-    rest = board - moved
-    products = (gx * gx, gx * gy, gy * gy, gx * rest, gy * rest)
+    rest, wx, wy = board - moved, gx, gy
+    if doubt:
+        weight = 1 / (1 + (rest * np.float32(1 / doubt)) ** 4)
+        wx, wy = gx * weight, gy * weight
+    products = (wx * gx, wx * gy, wy * gy, wx * rest, wy * rest)
     return [
         _floats(cv2.resize(each, _cells(board), interpolation=cv2.INTER_AREA)) for each in products
     ]
@@ -137,7 +148,7 @@ def _affine_step(board: Floats, golden: Floats, whole: Matrix) -> Matrix:
 def _tile_step(board: Floats, golden: Floats, field: Field) -> tuple[Floats, Floats]:
     height, width = board.shape
     x, y = field.dense(width, height, np.eye(2, 3))
-    pooled = [_blurred(each, POOL) for each in _equations(board, golden, x, y)]
+    pooled = [_blurred(each, POOL) for each in _equations(board, golden, x, y, DOUBT)]
     xx, xy, yy, bx, by = pooled
     structure = xx + yy + np.float32(1e-9)
     steady = STEADY * structure.mean()

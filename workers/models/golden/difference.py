@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 Mask = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 REMOVED, ADDED = 0, 1
+COLOUR = 16.0  # grey levels between the channels
+TWO = 0.85  # share of the pixels
 FLAT = 40.0  # grey levels; less is a picture of one grey
 ETCHED, BESIDE, LEAST_EDGES = 0.75, 4.0, 500  # pixels
 DEEPEST = 30.0  # pixels; deeper says no more, and a golden without any copper has no edge
@@ -35,6 +37,20 @@ def grey(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     if picture.ndim == 2:
         return picture
     return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), np.uint8)
+
+
+def colourful(picture: NDArray[np.uint8]) -> bool:
+    """Whether a BGR picture shows any colour to speak of."""
+    few = picture[::8, ::8]
+    return float(np.ptp(few, axis=2).mean()) > COLOUR
+
+
+def two_greys(picture: NDArray[np.uint8]) -> bool:
+    """Whether nearly all pixels are near one of two greys that are well apart, or all are one."""
+    low, high = levels(picture)
+    few = picture[::4, ::4].astype(np.float32)
+    near = np.minimum(np.abs(few - low), np.abs(few - high)) < (high - low) / 5
+    return high - low > FLAT and float(near.mean()) > TWO
 
 
 def levels(picture: NDArray[np.uint8]) -> tuple[float, float]:

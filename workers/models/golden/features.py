@@ -16,24 +16,28 @@ NAMES = (
     "around", "best_around", "unexplained",
     "ring_golden", "ring_board", "copper_here", "edges_here", "border",
     "touched", "second", "laminate", "parted", "cut",
-    "proposals", "changed_share", "area_rank", "depth_rank",
+    "proposals", "changed_share", "area_rank", "depth_rank", "covered",
     *(f"rule_{kind}" for kind in rules.KINDS),
 )  # fmt: skip
 COLUMN = {name: index for index, name in enumerate(NAMES)}
 Rows = NDArray[np.float32]
 NEAR = 10  # pixels of surroundings for what is counted around a proposal
+LENGTHS = [COLUMN[name] for name in ("width", "height", "thickness", "perimeter", "long", "short")]
+AREAS = [COLUMN[name] for name in ("area", "core", "around", "best_around")]
 _THREE, _RING = np.ones((3, 3), np.uint8), np.ones((7, 7), np.uint8)
 SHIFTS = tuple((dx, dy) for dx in (-2, -1, 0, 1, 2) for dy in (-2, -1, 0, 1, 2))
 
 
-def measure(difference: Difference, regions: Regions) -> Rows:
-    """The features of each proposal."""
+def measure(difference: Difference, regions: Regions, scale: float = 1.0) -> Rows:
+    """The features of each proposal; `scale` is how much larger than usual the picture is."""
     rows = np.zeros((len(regions), len(NAMES)), np.float32)
     if len(regions):
         put = _Writer(rows)
         _shape(put, regions)
         _picture(put, difference, regions)
         _surroundings(put, difference, regions)
+        rows[:, LENGTHS] /= scale
+        rows[:, AREAS] /= scale * scale
     return rows
 
 
@@ -92,6 +96,17 @@ def _picture(put: _Writer, difference: Difference, regions: Regions) -> None:
     put["changed_share"] = total[-1, -1] / (height * width)
     put["area_rank"] = _rank(regions.core)
     put["depth_rank"] = _rank(regions.deepest)
+    put["covered"] = _covered(regions)
+
+
+def _covered(regions: Regions) -> Floats:
+    """How much of each proposal's neighbourhood a larger proposal's takes up."""
+    near = regions.corners + np.array([-NEAR, -NEAR, NEAR, NEAR])
+    low = np.maximum(near[:, None, :2], near[None, :, :2])
+    high = np.minimum(near[:, None, 2:], near[None, :, 2:])
+    shared = (high - low).clip(0).prod(axis=2)
+    larger = regions.core[None, :] > regions.core[:, None]
+    return np.asarray((shared * larger).max(axis=1) / (near[:, 2:] - near[:, :2]).prod(axis=1))
 
 
 def _rank(values: NDArray[np.generic]) -> Floats:

@@ -34,8 +34,8 @@ class Judge:
 
 def by_rules(rows: Rows, kinds: NDArray[np.float32]) -> Rows:
     """(proposals, classes + 1): what the rules say; the last outcome is that nothing is wrong."""
-    thickness, unexplained = (rows[:, COLUMN[name]] for name in ("thickness", "unexplained"))
-    defect = rules.score(thickness, unexplained)[:, None]
+    names = ("thickness", "unexplained", "covered")
+    defect = rules.score(*(rows[:, COLUMN[name]] for name in names))[:, None]
     return np.hstack([defect * (features.votes(rows) @ kinds), 1 - defect]).astype(np.float32)
 
 

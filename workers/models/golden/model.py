@@ -44,7 +44,7 @@ class GoldenModel:
         chances = self.judge.chances(seen.rows)
         least = np.maximum(FAINT, DOUBT * chances.max(axis=1, keepdims=True, initial=0))
         place, index = np.nonzero(chances >= least)
-        boxes = (seen.corners + self.margins).clip(0, np.tile(seen.size, 2))
+        boxes = (seen.corners + self.margins * seen.scale).clip(0, np.tile(seen.size, 2))
         found = np.column_stack([boxes[place], chances[place, index], index])
         return found[np.argsort(-found[:, 4], kind="stable")].astype(np.float32)
 

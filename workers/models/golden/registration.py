@@ -7,6 +7,7 @@ even that fails, started anew from matching features.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,11 +20,11 @@ from workers.models.golden import alignment
 from workers.models.golden.alignment import Field
 
 Pixels = NDArray[np.uint8]
-Mask = NDArray[np.uint8]
 Matrix = NDArray[np.float64]
 SURE = 0.985  # agreement at which no other start is tried
 APART = 64  # grey levels
 GRANTED = 20.0  # grey levels, standard deviation
+STILL = 0.35  # pixels
 COARSE, FINE = 80, 160  # pixels, the longer sides of the pyramid's pictures
 FEATURES, INLIERS = 800, 12
 STRETCH, AWAY = 1.25, 0.25  # a factor; a share of the board's size
@@ -37,8 +38,26 @@ class Fit:
     field: Field
     confidence: float
     residual: float
-    laid: Pixels  # the golden in the picture's frame
-    beyond: Mask  # 1 where the golden has nothing to show there
+
+    def lay(self, golden: Pixels, board: Pixels) -> Pixels:
+        """The golden in the board's frame; the board itself where the golden shows nothing."""
+        height, width = board.shape[:2]
+        if golden.shape == board.shape and self._still(width, height):
+            return golden
+        x, y = self.field.dense(width, height, self.transform)
+        laid = cv2.remap(golden, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        there = cv2.remap(np.ones(golden.shape[:2], np.uint8), x, y, cv2.INTER_NEAREST)
+        beyond = cv2.erode(there, np.ones((5, 5), np.uint8)) == 0
+        if beyond.any():
+            laid[beyond] = board[beyond]
+        return np.asarray(laid, np.uint8)
+
+    def _still(self, width: int, height: int) -> bool:
+        """Whether nothing moves by as much as could be seen."""
+        whole = alignment.joined(self.transform, self.field.whole)
+        corners = np.array([[0, width, 0, width], [0, 0, height, height], [1, 1, 1, 1]])
+        moved = np.abs(whole @ corners - corners[:2]).max()
+        return bool(moved + max(np.abs(self.field.dx).max(), np.abs(self.field.dy).max()) < STILL)
 
 
 def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> Fit:
@@ -58,16 +77,23 @@ def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> Fit
     return best
 
 
-def agreement(board: Pixels, golden: Pixels) -> tuple[float, float]:
-    """The correlation of two pictures that lie on one another, and the share that differs.
+def agreement(board: Pixels, golden: Pixels, fit: Fit) -> tuple[float, float]:
+    """The correlation of two pictures laid on one another, and the share that differs.
 
     Some variance is taken for granted, so that two nearly blank pictures agree.
     """
-    size = (max(16, board.shape[1] // 4), max(16, board.shape[0] // 4))
-    ours, theirs = (
-        cv2.resize(each, size, interpolation=cv2.INTER_AREA).astype(np.float32)
-        for each in (board, golden)
+    scale = FINE / max(board.shape)
+    small = dataclasses.replace(
+        fit,
+        transform=fit.transform * np.array([1, 1, scale]),
+        field=alignment.resized(fit.field, scale, fit.field.dx.shape[::-1]),
     )
+    reduced = [
+        np.asarray(cv2.resize(each, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
+        for each in (board, golden)
+    ]
+    theirs = small.lay(reduced[1].astype(np.uint8), reduced[0].astype(np.uint8)).astype(np.float32)
+    ours = reduced[0].astype(np.float32)
     apart = float((np.abs(ours - theirs) > APART).mean())
     ours, theirs = ours - ours.mean(), theirs - theirs.mean()
     granted = np.float32(ours.size * GRANTED**2)
@@ -103,15 +129,9 @@ def _plausible(transform: Matrix, straight: Matrix, board: tuple[int, ...]) -> b
 
 
 def _fitted(board: Pixels, golden: Pixels, transform: Matrix) -> Fit:
-    height, width = board.shape
-    near = _warped(board, golden, transform)
-    field = alignment.align(board, near)
-    x, y = field.dense(width, height, transform)
-    laid = cv2.remap(golden, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    there = cv2.remap(np.ones(golden.shape, np.uint8), x, y, cv2.INTER_NEAREST)
-    there = np.asarray(cv2.erode(there, np.ones((5, 5), np.uint8)), np.uint8)
-    filled: Pixels = np.where(there > 0, laid, board).astype(np.uint8)
-    return Fit(transform, field, *agreement(board, filled), filled, np.asarray(1 - there, np.uint8))
+    field = alignment.align(board, _warped(board, golden, transform))
+    confidence, residual = agreement(board, golden, Fit(transform, field, 0.0, 0.0))
+    return Fit(transform, field, confidence, residual)
 
 
 def _warped(board: Pixels, golden: Pixels, transform: Matrix) -> Pixels:

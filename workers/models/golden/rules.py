@@ -21,6 +21,7 @@ REACHES_REMOVED = (2, 3)  # the usual first
 USUAL = 6  # how many votes the usual values have against their neighbours
 MARGIN = 8  # pixels of surroundings looked at
 MIDDLE, STEEPNESS = 1.06, 6.0
+SHADOW = 0.8  # of the evidence that a larger difference right beside takes away
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +112,11 @@ _OPENING = np.ones((2, 2), np.uint8)
 _DISC = {radius: _disc(radius) for radius in (1, 2, 3, 4)}
 
 
-def score(thickness: Floats, unexplained: Floats) -> Floats:
-    """How likely each difference is a defect: thick, and not undone by any small shift.
+def score(thickness: Floats, unexplained: Floats, covered: Floats) -> Floats:
+    """How likely each difference is a defect: thick, not undone by a small shift, on its own.
 
     The curve's middle and steepness are the fit of one logistic over DeepPCB's trainval pictures.
     """
-    ratio = (np.maximum(thickness * unexplained, 1e-3) / MIDDLE) ** STEEPNESS
+    evidence = thickness * unexplained * (1 - SHADOW * covered)
+    ratio = (np.maximum(evidence, 1e-3) / MIDDLE) ** STEEPNESS
     return np.asarray(ratio / (1 + ratio), np.float32)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.errors import Refused
-from workers.models.base import Picture
-from workers.models.golden import difference, features, proposals, registration
+from workers.models.base import Picture, Pixels
+from workers.models.golden import colour, difference, features, proposals, registration
+from workers.models.golden.difference import Difference
 from workers.models.golden.features import Rows
 from workers.models.golden.registration import Fit
 from workers.models.golden.settings import Settings
@@ -22,6 +23,7 @@ class Seen:
     corners: NDArray[np.float64]
     rows: Rows
     size: tuple[int, int]
+    scale: float  # how much larger than usual everything is
     fit: Fit
 
 
@@ -29,12 +31,28 @@ def look(picture: Picture, settings: Settings) -> Seen:
     """What differs from the golden; refused where there is none or it does not fit."""
     if picture.golden is None:
         raise Refused(f"{picture.name or 'The picture'} has no golden to be compared with.")
-    board, golden = (
-        difference.levelled(difference.grey(each)) for each in (picture.pixels, picture.golden)
-    )
-    fit = registration.register(board, golden, settings.fit, picture.name)
-    dark = settings.copper == "dark"
-    change = difference.compare(difference.copper(board, dark), difference.copper(fit.laid, dark))
+    height, width = picture.pixels.shape[:2]
+    settings = settings.scaled(max(height, width))
+    change, fit = _change(picture.pixels, picture.golden, picture.name, settings)
     regions = proposals.find(change, settings)
-    rows = features.measure(change, regions)
-    return Seen(regions.corners.astype(np.float64), rows, board.shape[::-1], fit)
+    rows = features.measure(change, regions, settings.scale)
+    return Seen(regions.corners.astype(np.float64), rows, (width, height), settings.scale, fit)
+
+
+def _change(board: Pixels, golden: Pixels, name: str, settings: Settings) -> tuple[Difference, Fit]:
+    greys = [difference.grey(each) for each in (board, golden)]
+    if settings.mode == "colour" or (settings.mode == "auto" and not _binary(board, greys)):
+        fit = registration.register(greys[0], greys[1], settings.fit_colour, name)
+        board, golden = (board, golden) if board.ndim == golden.ndim else (greys[0], greys[1])
+        return colour.compare(board, fit.lay(golden, board)), fit
+    ours, theirs = (difference.levelled(each) for each in greys)
+    fit, dark = registration.register(ours, theirs, settings.fit, name), settings.copper == "dark"
+    laid = fit.lay(theirs, ours)
+    return difference.compare(difference.copper(ours, dark), difference.copper(laid, dark)), fit
+
+
+def _binary(board: Pixels, greys: list[Pixels]) -> bool:
+    """Whether both pictures show two greys, and no colour."""
+    if board.ndim == 3 and difference.colourful(board):
+        return False
+    return all(difference.two_greys(each) for each in greys)

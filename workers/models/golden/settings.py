@@ -26,6 +26,20 @@ class Settings:
     smallest: int = 4  # least pixels of a core
     most: int = 120  # proposals a picture, largest first
     fit: float = 0.9  # least confidence of a registration
+    fit_colour: float = 0.75  # and of a photograph's, whose light changes
+    usual: int = 1500  # the longer side of a picture up to which these lengths hold
+    scale: float = 1.0  # how much larger than usual a picture is
+
+    def scaled(self, side: int) -> Settings:
+        """The settings for a picture of that size."""
+        scale = max(1.0, side / self.usual)
+        return dataclasses.replace(
+            self,
+            grow=round(self.grow * scale),
+            join=round(self.join * scale),
+            smallest=round(self.smallest * scale * scale),
+            scale=scale,
+        )
 
     def margins(self) -> NDArray[np.float64]:
         """The padding on each side of a box."""
