@@ -9,10 +9,9 @@ from __future__ import annotations
 import functools
 import posixpath
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TextIO
 from xml.sax.saxutils import escape
@@ -22,55 +21,12 @@ from backend.errors import Invalid
 from backend.formats import base, naming, numbers, voc_xml, writing
 from backend.formats.base import Finding, Item, Labelled, Picture, Problem, Writing, Written
 from backend.formats.tree import Tree
+from backend.formats.voc_matching import Finder
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
-LABEL_FOLDERS = frozenset({"annotations", "annotation", "xml", "xmls", "ground-truth", "labels"})
 CLEAN_BOARDS = "PCB_USED"  # where HRIPCB keeps its clean boards; 01_short_14.jpg belongs to 01.JPG
 _LIST = re.compile(r"(?:split_)?(train|val|test|trainval)\.txt", re.IGNORECASE)
 _PLAIN = re.compile(r"(?P<name>\S.*?)((?:\s+[-+\w.]+){4})(\s+difficult)?", re.ASCII)
-
-
-@dataclass(slots=True)
-class _Finder:
-    """Finds the picture that an annotation describes; each picture is described once.
-
-    `twins` are pictures that an annotation names, when one of its stem elsewhere was better.
-    """
-
-    tree: Tree
-    taken: set[str] = field(default_factory=set)
-    twins: set[str] = field(default_factory=set)
-    sizes: Counter[str] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
-        self.sizes = Counter(posixpath.dirname(name) for name in self.tree.pictures)
-
-    def find(self, labels: str, filename: str) -> str:
-        """The picture, or '' if there is none that is not taken."""
-        stem = PurePosixPath(labels).stem
-        stems = self.tree.pictures_by_stem
-        found = [*stems.get(stem, ()), *stems.get(PurePosixPath(stem).stem, ())]
-        if not found and filename:
-            exact = self.tree.find(PurePosixPath(filename.replace("\\", "/")).name)
-            found = [exact] if exact in self.tree.pictures_by_path.values() else []
-        free = [name for name in found if name not in self.taken]
-        if not free:
-            return ""
-        best: str = max(free, key=lambda name: self._likeness(name, labels, filename))
-        self.taken.add(best)
-        named = [name for name in free if posixpath.basename(name) == posixpath.basename(filename)]
-        if best not in named:
-            self.twins.update(named)
-        return best
-
-    def _likeness(self, picture: str, labels: str, filename: str) -> tuple[int, int, bool]:
-        """Folders in common, then the larger folder, then the very name."""
-        ours, theirs = _bare(picture)[::-1], _bare(labels)[::-1]
-        common = 0
-        while common < min(len(ours), len(theirs)) and ours[common] == theirs[common]:
-            common += 1
-        same = posixpath.basename(picture) == posixpath.basename(filename)
-        return common, self.sizes[posixpath.dirname(picture)], same
 
 
 def recognise(tree: Tree) -> bool:
@@ -137,13 +93,6 @@ def _annotation(picture: Picture) -> str:
     )
 
 
-def _bare(name: str) -> list[str]:
-    """The parts of a path that say which picture it is, without ending."""
-    parts = posixpath.splitext(name)[0].split("/")
-    skipped = LABEL_FOLDERS | naming.FOLDERS
-    return [*(part for part in parts[:-1] if part.lower() not in skipped), parts[-1]]
-
-
 def _is_annotation(tree: Tree, name: str) -> bool:
     try:
         voc_xml.read(tree.bounded(name))
@@ -177,7 +126,7 @@ class _Source:
         self.tree = tree
         self.names = naming.short(tree.pictures, splits=False)
         self.stems = {posixpath.splitext(name)[0] for name in self.names.values()}
-        self.finder = _Finder(tree)
+        self.finder = Finder(tree)
         self.splits: dict[str, Split] = {}
         self.problems: list[Problem] = []
         lists = [tree.manifest] if tree.manifest else tree.named(".txt")

@@ -78,7 +78,7 @@ def prepare(item: Item, there: Known | None, files: Files) -> Ready | Problem:
         return Problem(item.file, None, str(error))
     except OSError as error:
         return Problem(item.file, None, f"it cannot be read: {error.strerror or error}.")
-    boxes, problems = fitting.fit(item, checked.header)
+    boxes, problems = _boxes(item, checked.header)
     label = item.label if not fitting.why_no_class(item.label) else ""
     if item.label and not label:
         problems.append(Problem(item.file, None, fitting.why_no_class(item.label)))
@@ -130,6 +130,14 @@ def _new(
         is_golden=item.is_golden,
         labelled=labelled,
     )
+
+
+def _boxes(item: Item, header: Header) -> tuple[tuple[Box, ...], list[Problem]]:
+    boxes, problems = fitting.fit(item, header)
+    if len(boxes) > labelling.MOST_BOXES:
+        reason = f"it has {len(boxes):,} boxes; an image takes at most {labelling.MOST_BOXES:,}."
+        return (), [*problems, Problem(item.label_file, None, reason)]
+    return boxes, problems
 
 
 def _check_name(name: str) -> None:

@@ -209,6 +209,7 @@ YOLO = (
     _yolo_line("NaN", "1 nan .5 .2 .2", "has a corner that is not a number"),
     _yolo_line("no width", "1 .5 .5 0 .2", "has no area"),
     _yolo_line("negative height", "1 .5 .5 .2 -.2", "has no area"),
+    _yolo("too many", "0 .5 .5 .2 .2\n" * 10_001, "labels/a.txt: it has 10,001 boxes"),
     _yolo("not UTF-8", b"0 0.5 0.5 0.2 0.2 \xe9\n", "labels/a.txt: it is not UTF-8 text"),
     _yolo("UTF-16", "0 .5 .5 .2 .2".encode("utf-16"), "labels/a.txt: it is not UTF-8 text"),
     Bad(
