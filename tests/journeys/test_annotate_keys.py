@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from backend.domain import Origin, State, Task, Verdict
 from backend.sample.boards import CLASSES
@@ -138,7 +138,7 @@ def test_done_goes_on_and_skip_asks_why(hands: Hands) -> None:
         assert images.get(session, second).comment == "<b>blurred</b>"
     hands.press("k")
     hands.page.wait_for_function(f"{hands.js}.desk.item.id === {second}")
-    assert hands.page.get_by_label("Comment on this image").input_value() == "<b>blurred</b>"
+    expect(hands.page.get_by_label("Comment on this image")).to_have_value("<b>blurred</b>")
 
 
 def test_a_comment_is_written_and_the_next_unlabelled_found(hands: Hands) -> None:
