@@ -68,7 +68,7 @@ class Annotate extends Bench {
 
   decide(what) {
     const meant = this.meant();
-    if (!meant.length) return toast("There is no proposal left on this image.");
+    if (!meant.length) return this.stage.hint("There is no proposal left on this image.");
     this.desk[what](meant);
     const next = this.meant()[0];
     return this.desk.select(next ? [nameOf(next)] : []);
@@ -95,7 +95,7 @@ class Annotate extends Bench {
   async copyPrevious() {
     const before = this.list[this.at - 1];
     const there = before ? this.desk.sheets.get(before.id)?.boxes ?? [] : [];
-    if (!there.length) return toast("The previous image has no boxes.");
+    if (!there.length) return this.stage.hint("The previous image has no boxes.");
     const { width, height } = this.desk.item;
     const copies = boxes.pasted(there, width, height);
     if (!this.desk.sheet.boxes.length) return this.desk.add(copies, "copy previous");
@@ -112,7 +112,7 @@ class Annotate extends Bench {
     const found = this.list.slice(this.at + 1).find((item) => this.desk.sheets.get(item.id)?.state === "new");
     if (found) return this.open(found);
     const answer = await net.get(`/api/projects/${encodeURIComponent(this.project)}/images/${from}/unlabelled?${this.filters}`);
-    if (!answer.id) return toast("Every image of this view has been looked at.", "done");
+    if (!answer.id) return this.stage.hint("Every image of this view has been looked at.");
     return this.jump(answer.id);
   }
 

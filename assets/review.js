@@ -24,7 +24,6 @@ class Review extends Bench {
     this.rule = { threshold: 0.5, thresholds: {}, severity: 1 };
     this.least = Number(localStorage.getItem("loupe:review-score") ?? 0.3);
     this.showLabels = this.showDetections = true;
-    this.open_ = 0;
     this.others = 0;
     this.desk.extra = () => ({ review: true, seconds: this.spent() });
     this.closeup = closeup(this.pictures);
@@ -135,8 +134,8 @@ class Review extends Bench {
   }
 
   receive(answer) {
-    Object.assign(this, { total: answer.total, open_: answer.open, others: answer.others, rule: answer.rule });
-    this.first = Math.max(0, answer.total - answer.open);
+    Object.assign(this, { others: answer.others, rule: answer.rule });
+    if (answer.total) Object.assign(this, { total: answer.total, first: Math.max(0, answer.total - answer.open) });
     this.know(answer);
     this.desk.receive(answer.items);
     answer.items.forEach((item) => (this.desk.items.get(item.id).seen = performance.now()));
@@ -150,9 +149,7 @@ class Review extends Bench {
     const answer = await this.extending;
     this.extending = null;
     if (!answer) return undefined;
-    const first = this.first;
     this.receive(answer);
-    this.first = first;
     const known = new Set(this.list.map((item) => item.id));
     this.list.push(...answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id)));
     this.show("image");
@@ -177,7 +174,7 @@ class Review extends Bench {
 
   async step(by) {
     if (this.list[this.at + by]) return this.open(this.list[this.at + by]);
-    if (by < 0) return toast("This is where you began.");
+    if (by < 0) return this.stage.hint("This is where you began.");
     await this.extend();
     if (this.list[this.at + 1]) return this.open(this.list[this.at + 1]);
     return this.finished();
@@ -238,7 +235,7 @@ class Review extends Bench {
   decide(what) {
     if (!this.desk.item || !this.desk.editable) return;
     const meant = judging.meant(this);
-    if (!meant.length) return toast("Everything here is decided. Enter goes on.");
+    if (!meant.length) return this.stage.hint("Everything here is decided. Enter goes on.");
     judging[what](this.desk, meant);
     this.nextOpen();
   }

@@ -239,7 +239,7 @@ export class Bench {
     if (by < 0 && this.first > 0) await this.extend(-1);
     const found = this.list[this.at + by];
     if (found) return this.open(found);
-    return toast(by > 0 ? "This is the last image of this view." : "This is the first image of this view.");
+    return this.stage.hint(by > 0 ? "This is the last image of this view." : "This is the first image of this view.");
   }
 
   lack() {
@@ -375,7 +375,7 @@ export class Bench {
 
   nextMode() {
     const { stage } = this;
-    if (!this.desk.item?.golden && stage.mode === "off") return toast("This image has no golden.");
+    if (!this.desk.item?.golden && stage.mode === "off") return this.stage.hint("This image has no golden.");
     stage.golden.choose(/** @type {any} */ (MODES[(MODES.indexOf(stage.mode) + 1) % MODES.length]));
     this.look_ahead();
     return this.show("view");

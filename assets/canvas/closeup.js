@@ -4,7 +4,6 @@ import { fill, h } from "../dom.js";
 import * as paint from "./paint.js";
 import { WHOLE, fullUrl, previewUrl } from "./pictures.js";
 
-const HIGH = 132;
 
 /** @param {import("./pictures.js").Pictures} pictures */
 export function closeup(pictures) {
@@ -38,9 +37,9 @@ export function closeup(pictures) {
 
   const clear = (canvas) => {
     const ratio = window.devicePixelRatio || 1;
-    const wide = canvas.clientWidth || HIGH;
+    const wide = canvas.clientWidth || 132;
     canvas.width = Math.round(wide * ratio);
-    canvas.height = Math.round(HIGH * ratio);
+    canvas.height = Math.round((canvas.clientHeight || 132) * ratio);
     canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
   };
 
@@ -48,15 +47,16 @@ export function closeup(pictures) {
     const bitmap = best(item, sha256);
     if (!bitmap) return;
     const ctx = canvas.getContext("2d");
-    const wide = canvas.clientWidth || HIGH;
+    const wide = canvas.clientWidth || 132;
+    const high = canvas.clientHeight || 132;
     const side = Math.max(mark.x2 - mark.x1, mark.y2 - mark.y1, 12) * room;
-    const scale = Math.min(wide, HIGH) / side;
+    const scale = Math.min(wide, high) / side;
     const x = (mark.x1 + mark.x2) / 2 - wide / scale / 2;
-    const y = (mark.y1 + mark.y2) / 2 - HIGH / scale / 2;
+    const y = (mark.y1 + mark.y2) / 2 - high / scale / 2;
     const held = bitmap.width / item.width;
     ctx.imageSmoothingEnabled = scale < 3 * held;
-    ctx.drawImage(bitmap, x * held, y * held, (wide / scale) * held, (HIGH / scale) * held, 0, 0, wide, HIGH);
-    const view = { width: wide, height: HIGH, toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }) };
+    ctx.drawImage(bitmap, x * held, y * held, (wide / scale) * held, (high / scale) * held, 0, 0, wide, high);
+    const view = { width: wide, height: high, toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }) };
     paint.marks(ctx, /** @type {any} */ (view), [{ ...mark, text: "", handles: false, selected: false, kind: first ? mark.kind : "ghost" }]);
   };
 

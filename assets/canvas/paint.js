@@ -81,9 +81,14 @@ function wash(ctx, color) {
   ctx.globalAlpha = 1;
 }
 
+/** Twice, dark under coloured, so that it is seen on black and on white. */
 function cross(ctx, group) {
-  ctx.lineWidth = 1;
-  ctx.globalAlpha = 0.7;
+  for (const [width, color] of [[3, "rgba(10,12,16,.45)"], [1.25, ctx.strokeStyle]]) diagonals(ctx, group, width, color);
+}
+
+function diagonals(ctx, group, width, color) {
+  ctx.lineWidth = width;
+  ctx.strokeStyle = color;
   ctx.beginPath();
   for (const m of group) {
     ctx.moveTo(m.x1, m.y1);
@@ -129,7 +134,9 @@ function handles(ctx, mark) {
   ctx.lineWidth = 1;
   ctx.fillStyle = "#ffffff";
   ctx.strokeStyle = "#14161a";
+  const small = Math.min(mark.x2 - mark.x1, mark.y2 - mark.y1) < 34;
   for (const name of HANDLES) {
+    if (small && name.length === 1) continue;
     const at = handlePoint(mark, name);
     ctx.fillRect(at.x - 3.5, at.y - 3.5, 7, 7);
     ctx.strokeRect(at.x - 3.5, at.y - 3.5, 7, 7);

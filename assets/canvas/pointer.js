@@ -87,7 +87,10 @@ export class Pointer {
   grip(event, at) {
     const chosen = this.hands.boxes().filter((box) => this.hands.selected().has(box.id));
     if (chosen.length !== 1 || !this.hands.editable()) return null;
-    const handle = geometry.handleAt(chosen[0], at, this.reach(event));
+    const [{ x1, y1, x2, y2 }] = chosen;
+    // A small box must leave room in its middle to be moved by.
+    const reach = Math.min(this.reach(event), Math.max(2 / this.stage.view.scale, Math.min(x2 - x1, y2 - y1) / 3));
+    const handle = geometry.handleAt(chosen[0], at, reach);
     return handle ? { handle, box: chosen[0], changed: chosen } : null;
   }
 

@@ -28,7 +28,8 @@ export class Stage {
       "aria-label": "Picture: draw and change boxes. Press ? for the keys.",
     });
     this.note = h("div.lp-note", { role: "status" });
-    this.root = h("div.lp-stage", {}, this.below, this.above, this.note);
+    this.hush = h("div.lp-hush", { role: "status" });
+    this.root = h("div.lp-stage", {}, this.below, this.above, this.note, this.hush);
     this.golden = goldenLayer(this);
     new ResizeObserver(() => this.resize()).observe(this.root);
   }
@@ -71,6 +72,14 @@ export class Stage {
   /** @param {string} text */
   say(text) {
     this.note.textContent = text;
+  }
+
+  /** A word in passing, which nothing moves for. @param {string} text */
+  hint(text) {
+    this.hush.textContent = text;
+    this.hush.classList.add("on");
+    clearTimeout(this.hintTimer);
+    this.hintTimer = setTimeout(() => this.hush.classList.remove("on"), 1800);
   }
 
   redraw() {

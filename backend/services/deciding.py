@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, DetectionRef, Origin, Revision, State, Verdict
@@ -167,6 +167,23 @@ def boards(run_id: int, verdicts: Sequence[Verdict]) -> Select[tuple[int]]:
     return select(DecisionRow.image_id).where(
         DecisionRow.id.in_(newest), DecisionRow.undoes.is_(None), DecisionRow.verdict.in_(verdicts)
     )
+
+
+def board_is_open(run_id: int, image_id: Any) -> ColumnElement[bool]:
+    """Whether no decision stands on the board of an image; quick where few images are asked for."""
+    newest = (
+        select(DecisionRow.undoes)
+        .where(
+            DecisionRow.run_id == run_id,
+            DecisionRow.idx.is_(None),
+            DecisionRow.image_id == image_id,
+            DecisionRow.verdict.in_(BOARD_VERDICTS),
+        )
+        .order_by(DecisionRow.id.desc())
+        .limit(1)
+    )
+    any_ = newest.with_only_columns(func.coalesce(DecisionRow.undoes, -1)).scalar_subquery()
+    return func.coalesce(any_, 0) >= 0
 
 
 def subject_of(row: DecisionRow) -> Subject:

@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from backend.domain import Verdict
@@ -19,7 +31,14 @@ from backend.storage.types import now
 
 LEASE = timedelta(seconds=90)
 MOST = 50
-SORTS = ("doubt", "name", "score", "detections", "size")
+KEYS: dict[str, tuple[Any, bool]] = {
+    "doubt": (RunImageRow.doubt, True),
+    "name": (RunImageRow.name, False),
+    "score": (RunImageRow.best, True),
+    "detections": (RunImageRow.detections, True),
+    "size": (RunImageRow.largest, True),
+}
+SORTS = tuple(KEYS)
 STANDS = ("open", "pass", "fail")
 
 
@@ -37,7 +56,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Images that a person now has to themselves, and how many the queue still holds."""
+    """Images that a person now has to themselves, and, at the first, what the queue holds."""
 
     image_ids: tuple[int, ...]
     total: int
@@ -90,9 +109,7 @@ def take(
     free = _next(session, run_id, choice, after, count - len(first) + 1)
     chosen = [image_id for image_id in free if image_id not in first]
     mine = _reserve(session, run_id, [*first, *chosen][:count], holder, author)
-    where = _where(session, run_id, choice)
-    total = _count(session, where)
-    still = _count(session, and_(where, ~_reviewed(run_id)))
+    total, still = (0, 0) if after else _counts(session, run_id, choice)
     return Taken(mine, total, still, _others(session, run_id, holder))
 
 
@@ -126,7 +143,7 @@ def _next(session: Session, run_id: int, choice: Choice, after: int, count: int)
     """Open images that nobody has, in order after one, then from the start again."""
     where = and_(_where(session, run_id, choice), ~_held(run_id))
     if "pass" not in choice.stands and "fail" not in choice.stands:
-        where = and_(where, ~_reviewed(run_id))
+        where = and_(where, deciding.board_is_open(run_id, RunImageRow.image_id))
     query = select(RunImageRow.image_id).order_by(*_order(choice.sort)).limit(count)
     later = _later(session, run_id, choice.sort, after) if after else None
     if later is None:
@@ -212,50 +229,28 @@ def _in_run(session: Session, run_id: int, image_id: int) -> bool:
 
 
 def _order(sort: str) -> tuple[ColumnElement[Any], ...]:
-    return tuple(c.desc() if down else c.asc() for c, down in _keys(sort))
-
-
-def _keys(sort: str) -> tuple[tuple[ColumnElement[Any], bool], ...]:
-    last: tuple[ColumnElement[Any], bool] = (RunImageRow.image_id.expression, False)
-    if sort == "name":
-        return ((RunImageRow.name.expression, False), last)
-    if sort == "detections":
-        return ((RunImageRow.detections.expression, True), last)
-    if sort == "size":
-        return ((RunImageRow.width * RunImageRow.height, True), last)
-    if sort == "score":
-        return ((_best(), True), last)
-    return ((RunImageRow.doubt.expression, True), last)
-
-
-def _best() -> ColumnElement[Any]:
-    """The best score of an image: its first detection has it."""
-    return func.coalesce(
-        select(DetectionRow.score)
-        .where(
-            DetectionRow.run_id == RunImageRow.run_id,
-            DetectionRow.image_id == RunImageRow.image_id,
-            DetectionRow.idx == 0,
-        )
-        .correlate(RunImageRow)
-        .scalar_subquery(),
-        -1.0,
-    )
+    column, down = KEYS[sort]
+    last = RunImageRow.image_id
+    return (column.desc(), last.desc()) if down else (column.asc(), last.asc())
 
 
 def _later(session: Session, run_id: int, sort: str, after: int) -> ColumnElement[bool] | None:
-    (column, down), (last, _) = _keys(sort)
+    """What comes after an image in an order; both columns run one way, so that an index does it."""
+    column, down = KEYS[sort]
     query = select(column).where(RunImageRow.run_id == run_id, RunImageRow.image_id == after)
     found = session.execute(query).first()
     if found is None:
         return None
-    value = found[0]
-    beyond = column < value if down else column > value
-    return or_(beyond, and_(column == value, last > after))
+    here = tuple_(column, RunImageRow.image_id)
+    there = tuple_(*(literal(value) for value in (found[0], after)))
+    return here < there if down else here > there
 
 
-def _count(session: Session, where: ColumnElement[bool]) -> int:
-    return session.scalar(select(func.count()).select_from(RunImageRow).where(where)) or 0
+def _counts(session: Session, run_id: int, choice: Choice) -> tuple[int, int]:
+    """How many images the choice has, and how many of them are still open."""
+    query = select(func.count()).select_from(RunImageRow).where(_where(session, run_id, choice))
+    total = session.scalar(query) or 0
+    return total, total - (session.scalar(query.where(_reviewed(run_id))) or 0)
 
 
 def _score(text: str) -> float:

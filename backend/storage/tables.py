@@ -243,7 +243,10 @@ class DecisionRow(OperationalBase):
     """What a person said of a detection; an undo is a decision too, and names what it undoes."""
 
     __tablename__ = "decision"
-    __table_args__ = (Index("decision_by_image", "run_id", "image_id"),)
+    __table_args__ = (
+        Index("decision_by_image", "run_id", "image_id"),
+        Index("decision_by_detection", "run_id", "idx", "image_id"),
+    )
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     run_id: Mapped[int]
     image_id: Mapped[int]
@@ -309,11 +312,18 @@ class RunRow(WarehouseBase):
 
 
 class RunImageRow(WarehouseBase):
-    """An image that a run has seen, also when nothing was found in it."""
+    """An image that a run has seen, also when nothing was found in it.
+
+    `best` is its best score, `largest` the area of its largest detection: to sort by.
+    """
 
     __tablename__ = "run_image"
     __table_args__ = (
-        Index("run_image_by_doubt", "run_id", "doubt"),
+        Index("run_image_by_doubt", "run_id", "status", "doubt"),
+        Index("run_image_by_name", "run_id", "status", "name"),
+        Index("run_image_by_best", "run_id", "status", "best"),
+        Index("run_image_by_largest", "run_id", "status", "largest"),
+        Index("run_image_by_count", "run_id", "status", "detection_count"),
         Index("run_image_by_bytes", "sha256", "run_id"),
         {"sqlite_with_rowid": False},
     )
@@ -329,6 +339,8 @@ class RunImageRow(WarehouseBase):
     worker: Mapped[str] = mapped_column(String(200), default="")
     detections: Mapped[int] = mapped_column("detection_count", default=0)
     doubt: Mapped[float] = mapped_column(default=0.0)
+    best: Mapped[float] = mapped_column(default=0.0)
+    largest: Mapped[float] = mapped_column(default=0.0)
     verdict: Mapped[str] = mapped_column(String(12), default="")
     facts: Mapped[dict[str, Any]] = mapped_column(default=dict)
 

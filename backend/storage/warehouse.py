@@ -142,9 +142,15 @@ def _marker(run_id: int, image: RunImage) -> dict[str, Any]:
         "worker": image.worker,
         "detection_count": len(image.detections),
         "doubt": doubt(one.score for one in image.detections),
+        "best": max((one.score for one in image.detections), default=0.0),
+        "largest": max((_area(one) for one in image.detections), default=0.0),
         "verdict": "",
         "facts": dict(image.facts),
     }
+
+
+def _area(one: Detection) -> float:
+    return (one.x2 - one.x1) * (one.y2 - one.y1)
 
 
 def _detection(run_id: int, image_id: int, idx: int, one: Detection) -> dict[str, Any]:

@@ -49,10 +49,21 @@ def fill(database: Database, count: int) -> int:
 
 def _image(project_id: int, number: int) -> dict[str, object]:
     return {
-        "id": number, "project_id": project_id, "name": f"board-{number:06}", "sha256": f"{number:064}",
-        "width": 640, "height": 640, "added": now(), "group_name": f"lot-{number % 200}",
-        "is_golden": False, "state": "new", "version": 0, "comment": "", "author": "", "box_count": 0,
-    }  # fmt: skip
+        "id": number,
+        "project_id": project_id,
+        "name": f"board-{number:06}",
+        "sha256": f"{number:064}",
+        "width": 640,
+        "height": 640,
+        "added": now(),
+        "group_name": f"lot-{number % 200}",
+        "is_golden": False,
+        "state": "new",
+        "version": 0,
+        "comment": "",
+        "author": "",
+        "box_count": 0,
+    }
 
 
 def _part(session: Session, rng: np.random.Generator, numbers: range) -> None:
@@ -63,27 +74,52 @@ def _part(session: Session, rng: np.random.Generator, numbers: range) -> None:
     for at, number in enumerate(numbers):
         seen.append(
             {
-                "run_id": RUN, "image_id": number, "name": f"board-{number:06}", "sha256": "", "width": 640,
-                "height": 640, "status": "ok", "error": "", "milliseconds": 1.0, "worker": "",
-                "detection_count": A_PICTURE, "doubt": float(doubts[at].max()), "verdict": "", "facts": {},
+                "run_id": RUN,
+                "image_id": number,
+                "name": f"board-{number:06}",
+                "sha256": "",
+                "width": 640,
+                "height": 640,
+                "status": "ok",
+                "error": "",
+                "milliseconds": 1.0,
+                "worker": "",
+                "detection_count": A_PICTURE,
+                "doubt": float(doubts[at].max()),
+                "best": float(scores[at].max()),
+                "largest": float(number % 977),
+                "verdict": "",
+                "facts": {},
             }
-        )  # fmt: skip
+        )
         for idx in range(A_PICTURE):
             x, y = corners[at, idx]
             found.append(
                 {
-                    "run_id": RUN, "image_id": number, "idx": idx, "label": LABELS[(number + idx) % 6],
-                    "score": float(scores[at, idx]), "x1": float(x), "y1": float(y),
-                    "x2": float(x + 30), "y2": float(y + 20),
+                    "run_id": RUN,
+                    "image_id": number,
+                    "idx": idx,
+                    "label": LABELS[(number + idx) % 6],
+                    "score": float(scores[at, idx]),
+                    "x1": float(x),
+                    "y1": float(y),
+                    "x2": float(x + 30),
+                    "y2": float(y + 20),
                 }
-            )  # fmt: skip
+            )
         if number % 10 == 0:
             said.append(
                 {
-                    "run_id": RUN, "image_id": number, "idx": None, "verdict": "pass", "author": "ana",
-                    "at": now(), "seconds": 1.0, "box": {"id": "board"},
+                    "run_id": RUN,
+                    "image_id": number,
+                    "idx": None,
+                    "verdict": "pass",
+                    "author": "ana",
+                    "at": now(),
+                    "seconds": 1.0,
+                    "box": {"id": "board"},
                 }
-            )  # fmt: skip
+            )
     engine.bulk_insert(session, RunImageRow, seen)
     engine.bulk_insert(session, DetectionRow, found)
     engine.bulk_insert(session, DecisionRow, said)

@@ -32,6 +32,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     with op.batch_alter_table("decision", schema=None) as batch_op:
+        batch_op.create_index("decision_by_detection", ["run_id", "idx", "image_id"], unique=False)
         batch_op.create_index("decision_by_image", ["run_id", "image_id"], unique=False)
 
     op.create_table(
@@ -165,14 +166,22 @@ def upgrade() -> None:
         sa.Column("worker", sa.String(length=200), nullable=False),
         sa.Column("detection_count", sa.Integer(), nullable=False),
         sa.Column("doubt", sa.Float(), nullable=False),
+        sa.Column("best", sa.Float(), nullable=False),
+        sa.Column("largest", sa.Float(), nullable=False),
         sa.Column("verdict", sa.String(length=12), nullable=False),
         sa.Column("facts", types.Json(), nullable=False),
         sa.PrimaryKeyConstraint("run_id", "image_id"),
         sqlite_with_rowid=False,
     )
     with op.batch_alter_table("run_image", schema=None) as batch_op:
+        batch_op.create_index("run_image_by_best", ["run_id", "status", "best"], unique=False)
         batch_op.create_index("run_image_by_bytes", ["sha256", "run_id"], unique=False)
-        batch_op.create_index("run_image_by_doubt", ["run_id", "doubt"], unique=False)
+        batch_op.create_index(
+            "run_image_by_count", ["run_id", "status", "detection_count"], unique=False
+        )
+        batch_op.create_index("run_image_by_doubt", ["run_id", "status", "doubt"], unique=False)
+        batch_op.create_index("run_image_by_largest", ["run_id", "status", "largest"], unique=False)
+        batch_op.create_index("run_image_by_name", ["run_id", "status", "name"], unique=False)
 
     op.create_table(
         "setting",
