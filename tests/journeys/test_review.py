@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -12,8 +14,10 @@ from backend.domain import State, Verdict
 from backend.sample.boards import CLASSES
 from backend.services import deciding, labelling, reviewing, snapshots
 from backend.services.deciding import BOARD, Subject
+from backend.settings import Settings
+from backend.storage import engine, files
 from backend.storage.tables import DecisionRow
-from tests.journeys import boards
+from tests.journeys import boards, conftest
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands, near
 
@@ -195,3 +199,40 @@ def test_the_view_stands_in_the_address(hands: Hands, site: Site) -> None:
     hands.ready()
     assert hands.page.get_by_label("Order").input_value() == "name"
     assert hands.ask("filters.get('sort')") == "name"
+
+
+def test_decisions_at_the_pace_of_keys_survive_a_killed_server(
+    browser: Browser, tmp_path: Path
+) -> None:
+    url, process = conftest.start(tmp_path, "--no-worker")
+    settings = Settings(home=tmp_path)
+    site = Site(tmp_path, url, process, engine.connect(settings), files.connect(settings))
+    made = boards.put(site, "review pace", 12)
+    boards.detect(site, made, 1)
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    hands = Hands(context.new_page(), site, "review")
+    hands.open(made.project.name, run="1")
+    accepted: dict[int, int] = {}
+    start = time.monotonic()
+    for turn in range(5):
+        if turn == 2:
+            process.kill()
+            process.wait()
+        image, accepted_here = judge_all(hands)
+        accepted[image] = accepted_here
+        hands.press("Enter")
+        hands.page.wait_for_function(f"{hands.js}.desk.item.id !== {image}")
+    pace = (sum(accepted.values()) + 2 * len(accepted)) / (time.monotonic() - start)
+    hands.says("offline")
+    port = url.rsplit(":", 1)[1]
+    site.url, process = conftest.start(tmp_path, "--no-worker", "--port", port)
+    hands.saved()
+    with site.database.read.begin() as session:
+        for image, count in accepted.items():
+            said = deciding.standing(session, [image], [1])[image].values()
+            assert Counter(one.verdict for one in said)[Verdict.ACCEPT] == count
+            assert Verdict.FALSE_CALL in {one.verdict for one in said}
+    assert pace >= 5
+    context.close()
+    site.database.close()
+    conftest.stop(process)
