@@ -2,7 +2,7 @@
 
 import { ask } from "./dialog.js";
 import { field, fill, h, select } from "./dom.js";
-import { get, send } from "./net.js";
+import { send } from "./net.js";
 import { attempt, go, project, site, toast } from "./site.js";
 import { count, many } from "./words.js";
 
@@ -32,7 +32,8 @@ export class Bulk {
       h("button.quiet", { onclick: () => this.all(), title: "Select all images that the filters show (Ctrl+A)" }, "Select all"),
       pick(SPLITS, "split", "Set split"), pick(STATES, "state", "Set state"),
       h("button.for-labeler", { onclick: () => this.group() }, "Set group"),
-      h("button.for-labeler", { onclick: () => this.detect(), title: "Let the champion, or the golden board, look at these" }, "Detect"),
+      h("button.for-labeler", { onclick: () => this.look("golden"), title: "Compare these boards with their goldens" }, "Propose from golden"),
+      h("button.for-labeler", { onclick: () => this.look("champion"), title: "Let the champion look at these" }, "Detect"),
       h("button.danger.for-labeler", { onclick: () => this.remove(), title: "Delete (Del)" }, "Delete"),
       h("button.quiet", { onclick: () => this.clear(), title: "Clear the selection (Esc)" }, "Clear"));
   }
@@ -43,13 +44,11 @@ export class Bulk {
     if (await ask(`Group of ${many(this.ids.size, "image")}`, "Set group", field("Group", name, hint))) await this.run("group", name.value);
   }
 
-  detect() {
+  /** @param {"golden"|"champion"} model */
+  look(model) {
     const source = { images: [...this.ids] };
     return attempt(async () => {
-      const base = `/api/projects/${encodeURIComponent(project())}/detect`;
-      const { models } = await get(base);
-      const model = models.some((one) => one.champion) ? "champion" : "golden";
-      const job = await send("POST", base, { model, source, options: {} });
+      const job = await send("POST", `/api/projects/${encodeURIComponent(project())}/detect`, { model, source, options: {} });
       toast(`Detection in ${many(source.images.length, "image")} is job ${job.id}.`, "done", { words: "Show", run: () => go({ tab: "detect" }) });
     });
   }

@@ -1,6 +1,7 @@
 /** Browse: filters at the left, the wall of thumbnails, what to do with the chosen ones. */
 
 import { Bulk } from "./bulk.js";
+import { ask } from "./dialog.js";
 import { FILTERS, Filters } from "./filters.js";
 import { fill, h, select } from "./dom.js";
 import { get } from "./net.js";
@@ -31,10 +32,12 @@ class Browse {
       counted: (total) => this.say(total),
     });
     this.bulk.all = this.wall.told.all = () => this.pickAll();
+    this.wall.told.keys = showKeys;
     this.wall.told.remove = () => this.bulk.remove();
     this.wall.told.search = () => this.filters.search.focus();
+    this.nothing = h("div.empty.over", { hidden: true });
     this.frame = h("div.browse", {}, this.filters.element,
-      h("div.wall", {}, this.head(), this.wall.element, this.bulk.element));
+      h("div.wall", {}, this.head(), this.wall.element, this.nothing, this.bulk.element));
     this.empty = h("div.empty");
     fill(element, this.frame, this.empty);
     this.empty.hidden = true;
@@ -48,7 +51,8 @@ class Browse {
     const filters = h("button.quiet.filter-toggle", { onclick: () => this.frame.classList.toggle("open") }, "Filters");
     return h("div.wall-head", {}, filters, this.total, this.rest, h("span.gap"),
       h("label.row", {}, h("span.quiet-text", {}, "Sort"), this.sort),
-      h("label.row", {}, h("span.quiet-text", {}, "Size"), size));
+      h("label.row", {}, h("span.quiet-text", {}, "Size"), size),
+      h("button.quiet", { onclick: showKeys, title: "Keys (?)", "aria-label": "Keys" }, "?"));
   }
 
   /** @param {URLSearchParams} query */
@@ -88,7 +92,10 @@ class Browse {
   }
 
   async pickAll() {
+    // Nothing may be done to a selection that is still growing.
+    this.bulk.element.inert = true;
     const ids = await attempt(() => get(`${this.base}/images/ids?${this.chosen}`));
+    this.bulk.element.inert = false;
     if (ids) this.wall.pick(ids);
   }
 
@@ -96,8 +103,27 @@ class Browse {
     fill(this.total, many(total, "image"));
     const fresh = this.filters.counts?.state?.new;
     fill(this.rest, fresh ? `${count(fresh)} unlabelled` : "");
-    this.wall.element.classList.toggle("none", total === 0);
+    this.nothing.hidden = total > 0;
+    if (total === 0) fill(this.nothing, this.chosen.size ? noneLeft(() => this.filters.clearAll()) : noneYet());
   }
+}
+
+function noneLeft(clear) {
+  return [h("h2", {}, "No image passes these filters"), h("button", { onclick: clear }, "Clear filters")];
+}
+
+function noneYet() {
+  return [
+    h("h2", {}, "No image yet"),
+    h("p", {}, "Pictures come in by Import, with the labels that lie beside them: DeepPCB, VOC, YOLO, COCO, class folders or plain pictures."),
+    h("a.button.primary", { href: "/?tab=projects" }, "Import pictures"),
+  ];
+}
+
+const KEYS = [["← → ↑ ↓", "Move; with Shift choose on the way"], ["J  K", "Next, previous"], ["Enter", "Open in Annotate"], ["X or Space", "Choose this one"], ["Ctrl A", "Choose all that the filters show"], ["Esc", "Choose none"], ["Del", "Delete the chosen ones"], ["/", "Search the names"], ["Home  End", "First, last"], ["?", "This list"]];
+
+function showKeys() {
+  ask("Keys in Browse", "", h("table", {}, h("tbody", {}, KEYS.map(([keys, words]) => h("tr", {}, h("td", {}, h("kbd", {}, keys)), h("td", {}, words))))));
 }
 
 function chooseFirst() {

@@ -11,7 +11,7 @@ const GAP = 6;
 const AHEAD = 1;
 
 export class Wall {
-  /** @param {{open: (item: any) => void, picked: (ids: Set<number>) => void, counted: (total: number) => void, all?: () => void, remove?: () => void, search?: () => void}} told */
+  /** @param {{open: (item: any) => void, picked: (ids: Set<number>) => void, counted: (total: number) => void, all?: () => void, remove?: () => void, search?: () => void, keys?: () => void}} told */
   constructor(told) {
     this.told = told;
     this.size = Number(localStorage.getItem("loupe-thumb")) || 176;
@@ -238,6 +238,7 @@ export class Wall {
     if ((event.key === " " || event.key === "x") && this.current >= 0 && !event.target.closest("button, a")) return this.toggle(this.current), true;
     if (event.key === "Escape" && this.picked.size) return this.clear(), true;
     if (event.key === "/") return this.told.search?.(), true;
+    if (event.key === "?") return this.told.keys?.(), true;
     if (event.key === "Delete" && this.picked.size) return this.told.remove?.(), true;
     return false;
   }

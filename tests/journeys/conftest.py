@@ -14,7 +14,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 from playwright.sync_api import sync_playwright as playwright_of
 
 from backend.domain import Project
@@ -26,6 +26,8 @@ from backend.storage.files import Files
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PATIENCE = 90
+# A machine that does other things beside may be slow; what is checked is what comes, not when.
+expect.set_options(timeout=20_000)
 
 
 @dataclass

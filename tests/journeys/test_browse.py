@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from backend.domain import Project
-from backend.services import listing
+from backend.services import images, listing
 from tests.journeys.conftest import Site
 
 
@@ -69,6 +69,7 @@ def test_many_images_change_their_split_and_undo_brings_it_back(page: Page, site
     open_browse(page, project)
     page.locator(".cell").first.click(modifiers=["Control"])
     page.get_by_role("button", name="Select all").click()
+    expect(page.locator(".bulk b")).to_have_text("6")
     page.get_by_label("Set split").select_option("Test")
     expect(page.get_by_text("Split set: 6 images.")).to_be_visible()
     assert {item.image.split for item in stored(site, project)} == {"test"}
@@ -115,3 +116,35 @@ def test_a_name_with_markup_in_it_stays_a_name(page: Page, site: Site) -> None:
     site.project(images=3, name=evil)
     page.goto("/")
     expect(page.get_by_role("link", name=evil, exact=True)).to_be_visible()
+
+
+def test_what_to_do_is_said_where_nothing_is_shown(page: Page, site: Site) -> None:
+    project = site.project(images=3)
+    page.goto(f"/?project={project.id}&tab=browse&text=nothing-is-named-so")
+    page.get_by_role("button", name="Clear filters").last.click()
+    expect(page.locator(".cell img")).to_have_count(3)
+
+
+def test_the_keys_are_listed_by_a_question_mark(page: Page, site: Site) -> None:
+    open_browse(page, site.project(images=3))
+    page.locator(".wall-scroll").focus()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys in Browse")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_images_of_a_hundred_thousand_are_not_all_in_the_page(page: Page, site: Site) -> None:
+    project = site.project(images=6)
+    with site.database.write.begin() as session:
+        first = listing.page(session, project.id, listing.Filter()).items[0].image
+        many = [
+            images.NewImage(f"z{number:06d}.png", first.sha256, 640, 640)
+            for number in range(20_000)
+        ]
+        images.add(session, project.id, many, "test")
+    open_browse(page, project)
+    expect(page.locator(".wall-head .total")).to_have_text("20,006 images")
+    page.keyboard.press("End")
+    expect(page.locator(".cell.current")).to_have_attribute("aria-label", re.compile("z019999.png"))
+    assert page.locator(".cell").count() < 120
