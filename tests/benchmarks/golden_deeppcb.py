@@ -72,14 +72,12 @@ def learned(boards: Boards, seed: int) -> tuple[GoldenModel, float]:
         for pair, seen in zip(boards.pairs, boards.seen, strict=True)
         if seen is not None
     ]
-    result = learning.learn(lessons, KINDS, SETTINGS.pad, seed)
+    result = learning.learn(lessons, KINDS, seed)
     return GoldenModel(KINDS, SETTINGS, result.judge, result.margins), result.judge.weight
 
 
 def _lesson(pair: Pair, seen: Seen) -> Lesson:
-    return learning.lesson(
-        seen.rows, seen.corners, SETTINGS.pad, pair.truths, len(KINDS), pair.group
-    )
+    return learning.lesson(seen, pair.truths, len(KINDS), pair.group)
 
 
 def judge(model: GoldenModel, boards: Boards, fused: bool = False) -> Worth:

@@ -70,7 +70,7 @@ def test_another_product_is_refused_and_spoils_no_batch() -> None:
 
 
 def test_the_projects_own_names_are_used_and_what_has_none_is_a_difference() -> None:
-    names = ("missing_hole", "Mouse_bite", "Open_circuit", "short", "spur", "Spurious_copper")
+    names = ("scratch", "Mouse_bite", "Open_circuit", "short", "spur", "Spurious_copper")
     assert golden.untrained(names).classes == (*names, "difference")
     assert golden.untrained(("scratch",)).classes == ("scratch", "difference")
     board = boards.plain()

@@ -23,7 +23,7 @@ def untrained(classes: Sequence[str] = (), extra: Mapping[str, Any] | None = Non
     """The rules, which name what they find as the project does where its classes allow that."""
     chosen, known = settings.read(extra or {}), names.classes_for(classes)
     judge = Judge(names.table(known).astype(np.float32))
-    return GoldenModel(known, chosen, judge, chosen.margins())
+    return GoldenModel(known, chosen, judge, np.zeros(4))
 
 
 def load(weights_file: Path | None, device: str) -> GoldenModel:  # noqa: ARG001  (CPU only)
@@ -42,7 +42,7 @@ def train(
     chosen = settings.read(parameters.extra)
     read = lessons.read(snapshot, chosen, reporter)
     reporter.progress(0.9, f"Learning from {len(read)} pictures.")
-    learned = learns.learn(read, snapshot.classes, chosen.pad, parameters.seed)
+    learned = learns.learn(read, snapshot.classes, parameters.seed)
     file = folder / "golden.npz"
     weights.write(GoldenModel(snapshot.classes, chosen, learned.judge, learned.margins), file)
     reporter.epoch(1, 1, learned.figures)

@@ -14,6 +14,7 @@ NOISE, LEAST, MOST = 2.25, 18.0, 60.0  # times the usual difference; grey levels
 FAINTER = 2 / 3  # of the threshold: what belongs to a difference once it is one
 SMALL = 16  # how much smaller the pictures are by which light is compared
 LIGHT = 3.0  # grey levels that need no correction
+TWO_GREYS = 0.9  # share of a picture's variance that its two greys explain
 DEEP = 1.5  # what the threshold becomes on the scale of `Settings.tolerance`
 THREE = np.ones((3, 3), np.uint8)
 
@@ -65,21 +66,37 @@ def _brightest(picture: cv2.typing.MatLike) -> Mask:
 
 
 def _copper(golden: Pixels) -> Mask:
-    """1 where the golden is lighter than laminate: the darkest of its three greys."""
+    """1 where the golden is lighter than laminate, which is the darkest of its two or three greys.
+
+    Three, where bare pads shine brighter than copper under lacquer.
+    """
     grey = golden if golden.ndim == 2 else cv2.cvtColor(golden, cv2.COLOR_BGR2GRAY)
-    level = _darkest_of_three(np.ascontiguousarray(grey[::4, ::4]))
+    level = _above_laminate(np.ascontiguousarray(grey[::4, ::4]))
     return np.asarray(cv2.threshold(grey, level, 1, cv2.THRESH_BINARY)[1], np.uint8)
 
 
-def _darkest_of_three(grey: Pixels) -> int:
-    """The lower of the two thresholds that part a picture's greys in three (Otsu's rule)."""
+def _above_laminate(grey: Pixels) -> int:
+    """Otsu's threshold if two greys explain the picture, else the lower of his two."""
     counts = cv2.calcHist([grey], [0], None, [256], [0, 256]).ravel().astype(np.float64)
-    below, sums = counts.cumsum(), (counts * np.arange(256)).cumsum()
+    levels = np.arange(256)
+    below, sums = counts.cumsum(), (counts * levels).cumsum()
+    middle = sums[-1] ** 2 / below[-1]
+    total = float(counts @ (levels * levels)) - middle
+    two = _spread(below[:-1], sums[:-1]) + _spread(below[-1] - below[:-1], sums[-1] - sums[:-1])
+    if (two.max() - middle) / max(total, 1e-9) > TWO_GREYS:
+        return int(two.argmax())
     low, high = np.triu_indices(255, 1)
-    weights = (below[low], below[high] - below[low], below[-1] - below[high])
-    means = (sums[low], sums[high] - sums[low], sums[-1] - sums[high])
-    spread = sum(m * m / np.maximum(w, 1) for m, w in zip(means, weights, strict=True))
-    return int(low[int(np.argmax(spread))])
+    three = (
+        _spread(below[low], sums[low])
+        + _spread(below[high] - below[low], sums[high] - sums[low])
+        + _spread(below[-1] - below[high], sums[-1] - sums[high])
+    )
+    return int(low[int(three.argmax())])
+
+
+def _spread(counts: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a class adds to Otsu's measure."""
+    return np.asarray(sums * sums / np.maximum(counts, 1))
 
 
 def _decided(copper: Mask, changed: Mask) -> Mask:

@@ -76,6 +76,15 @@ def levelled(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.asarray(cv2.LUT(picture, table.clip(0, 255).astype(np.uint8)), np.uint8)
 
 
+def stretched(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A photograph's greys, from its darkest to its lightest regions, over the whole range."""
+    low, high = np.percentile(picture[::4, ::4], (2, 98))
+    if high - low < FLAT / 2:
+        return picture
+    table = (np.arange(256) - low) * (255 / (high - low))
+    return np.asarray(cv2.LUT(picture, table.clip(0, 255).astype(np.uint8)), np.uint8)
+
+
 def copper(picture: NDArray[np.uint8], dark: bool) -> Mask:
     """1 where a levelled picture shows copper."""
     kind = cv2.THRESH_BINARY_INV if dark else cv2.THRESH_BINARY

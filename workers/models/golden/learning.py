@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from backend import matching
 from workers.models.golden import features, forest, judging, names
 from workers.models.golden.features import Rows
 from workers.models.golden.judging import Judge
+from workers.models.golden.seeing import Seen
 
 SAME = 0.33  # overlap from which a proposal shows a labelled box
 NEAR = 0.1  # overlap from which it is no proof of a false call either
@@ -27,7 +29,7 @@ class Lesson:
 
     rows: Rows
     outcomes: NDArray[np.int64]  # a class, the number of classes where nothing is wrong, or UNSURE
-    margins: NDArray[np.float64]  # (matched, 4): labelled corners minus the proposal's bare ones
+    margins: NDArray[np.float64]  # (matched, 4): labelled corners minus the usual box's
     group: str
 
 
@@ -40,24 +42,22 @@ class Learned:
     figures: dict[str, float]
 
 
-def lesson(
-    rows: Rows, bare: NDArray[np.float64], pad: int, truths: NDArray[np.float64], classes: int,
-    group: str,
-) -> Lesson:  # fmt: skip
+def lesson(seen: Seen, truths: NDArray[np.float64], classes: int, group: str) -> Lesson:
     """What a labelled picture teaches; truths are x1, y1, x2, y2, class index."""
-    outcomes = np.full(len(rows), classes, np.int64)
+    outcomes = np.full(len(seen.rows), classes, np.int64)
     margins = np.zeros((0, 4))
-    if len(rows) and len(truths):
-        padded = bare + np.array([-pad, -pad, pad, pad])
-        overlap = np.maximum(_overlap(padded, truths), _overlap(bare, truths))
+    if len(seen.rows) and len(truths):
+        overlap = np.maximum(
+            matching.overlaps(seen.boxes, truths), matching.overlaps(seen.corners, truths)
+        )
         outcomes[overlap.max(axis=1) >= NEAR] = UNSURE
         pairs = _pairs(overlap)
         outcomes[pairs[:, 0]] = truths[pairs[:, 1], 4].astype(np.int64)
-        margins = truths[pairs[:, 1], :4] - bare[pairs[:, 0]]
-    return Lesson(rows, outcomes, margins, group)
+        margins = truths[pairs[:, 1], :4] - seen.boxes[pairs[:, 0]]
+    return Lesson(seen.rows, outcomes, margins, group)
 
 
-def learn(lessons: Sequence[Lesson], classes: Sequence[str], pad: int, seed: int) -> Learned:
+def learn(lessons: Sequence[Lesson], classes: Sequence[str], seed: int) -> Learned:
     """The judge that cross-validation over pictures likes best."""
     sure = [each.outcomes != UNSURE for each in lessons]
     rows = np.concatenate([each.rows[s] for each, s in zip(lessons, sure, strict=True)])
@@ -78,17 +78,9 @@ def learn(lessons: Sequence[Lesson], classes: Sequence[str], pad: int, seed: int
     margins = np.concatenate([each.margins for each in lessons])
     return Learned(
         Judge(kinds, grown, weight, slope, offset),
-        _margins(margins, pad),
+        _margins(margins),
         {**figures, "weight": weight, "pictures": len(lessons), "proposals": len(rows)},
     )
-
-
-def _overlap(boxes: NDArray[np.float64], truths: NDArray[np.float64]) -> NDArray[np.float64]:
-    least = np.minimum(boxes[:, None, 2:4], truths[None, :, 2:4])
-    most = np.maximum(boxes[:, None, :2], truths[None, :, :2])
-    shared = (least - most).clip(0).prod(axis=2)
-    ours, theirs = ((b[:, 2:4] - b[:, :2]).prod(axis=1) for b in (boxes, truths))
-    return np.asarray(shared / np.maximum(ours[:, None] + theirs[None] - shared, 1e-9))
 
 
 def _pairs(overlap: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -155,10 +147,8 @@ def _line(odds: NDArray[np.float64], wrong: NDArray[np.float64]) -> tuple[float,
     return float(line[0]), float(line[1])
 
 
-def _margins(seen: NDArray[np.float64], pad: int) -> NDArray[np.float64]:
-    """How far boxes stand off on each side: the median of the labels, drawn towards the usual."""
-    usual = np.array([-pad, -pad, pad, pad], np.float64)
+def _margins(seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What people add on each side: the median of the labels, drawn towards nothing."""
     if not len(seen):
-        return usual
-    share = len(seen) / (len(seen) + HABIT)
-    return np.asarray(share * np.median(seen, axis=0) + (1 - share) * usual)
+        return np.zeros(4)
+    return np.asarray(len(seen) / (len(seen) + HABIT) * np.median(seen, axis=0))

@@ -40,14 +40,8 @@ def _lesson(
     golden = goldens.of(example.golden) if example.golden else None
     seen = seeing.look(Picture(_pixels(example.path), golden, name), settings)
     truths = [[b.x1, b.y1, b.x2, b.y2, classes.index(b.label)] for b in example.boxes]
-    return learning.lesson(
-        seen.rows,
-        seen.corners,
-        settings.pad,
-        np.array(truths, np.float64).reshape(-1, 5),
-        len(classes),
-        example.group,
-    )
+    labelled = np.array(truths, np.float64).reshape(-1, 5)
+    return learning.lesson(seen, labelled, len(classes), example.group)
 
 
 class _Goldens:

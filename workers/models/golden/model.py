@@ -27,7 +27,7 @@ class GoldenModel:
     classes: tuple[str, ...]
     settings: Settings
     judge: Judge
-    margins: NDArray[np.float64]  # how far a box stands off its defect on each side
+    margins: NDArray[np.float64]  # what people add to each side of the usual box
 
     def predict(self, batch: Sequence[Picture]) -> list[Answer]:
         """The detections of each picture, best first, or why it was refused."""
@@ -44,7 +44,7 @@ class GoldenModel:
         chances = self.judge.chances(seen.rows)
         least = np.maximum(FAINT, DOUBT * chances.max(axis=1, keepdims=True, initial=0))
         place, index = np.nonzero(chances >= least)
-        boxes = (seen.corners + self.margins * seen.scale).clip(0, np.tile(seen.size, 2))
+        boxes = (seen.boxes + self.margins).clip(0, np.tile(seen.size, 2))
         found = np.column_stack([boxes[place], chances[place, index], index])
         return found[np.argsort(-found[:, 4], kind="stable")].astype(np.float32)
 

@@ -16,7 +16,7 @@ ALSO = {
     "mousebite": ("mousebite",),
     "spur": ("spur",),
     "copper": ("copper", "spuriouscopper"),
-    "pin-hole": ("pinhole",),
+    "pin-hole": ("pinhole", "missinghole"),
 }
 
 

@@ -23,8 +23,13 @@ class Seen:
     corners: NDArray[np.float64]
     rows: Rows
     size: tuple[int, int]
-    scale: float  # how much larger than usual everything is
+    pad: int  # how far a box usually stands off its defect on pictures of this sort
     fit: Fit
+
+    @property
+    def boxes(self) -> NDArray[np.float64]:
+        """The usual boxes."""
+        return self.corners + np.array([-self.pad, -self.pad, self.pad, self.pad], np.float64)
 
 
 def look(picture: Picture, settings: Settings) -> Seen:
@@ -33,26 +38,39 @@ def look(picture: Picture, settings: Settings) -> Seen:
         raise Refused(f"{picture.name or 'The picture'} has no golden to be compared with.")
     height, width = picture.pixels.shape[:2]
     settings = settings.scaled(max(height, width))
-    change, fit = _change(picture.pixels, picture.golden, picture.name, settings)
+    binary = _binary(picture.pixels, picture.golden, settings.mode)
+    see = _binary_change if binary else _colour_change
+    change, fit = see(picture.pixels, picture.golden, picture.name, settings)
     regions = proposals.find(change, settings)
     rows = features.measure(change, regions, settings.scale)
-    return Seen(regions.corners.astype(np.float64), rows, (width, height), settings.scale, fit)
+    pad = settings.pad if binary else settings.pad_colour
+    return Seen(regions.corners.astype(np.float64), rows, (width, height), pad, fit)
 
 
-def _change(board: Pixels, golden: Pixels, name: str, settings: Settings) -> tuple[Difference, Fit]:
-    greys = [difference.grey(each) for each in (board, golden)]
-    if settings.mode == "colour" or (settings.mode == "auto" and not _binary(board, greys)):
-        fit = registration.register(greys[0], greys[1], settings.fit_colour, name)
-        board, golden = (board, golden) if board.ndim == golden.ndim else (greys[0], greys[1])
-        return colour.compare(board, fit.lay(golden, board)), fit
-    ours, theirs = (difference.levelled(each) for each in greys)
+def _binary_change(
+    board: Pixels, golden: Pixels, name: str, settings: Settings
+) -> tuple[Difference, Fit]:
+    ours, theirs = (difference.levelled(difference.grey(each)) for each in (board, golden))
     fit, dark = registration.register(ours, theirs, settings.fit, name), settings.copper == "dark"
     laid = fit.lay(theirs, ours)
     return difference.compare(difference.copper(ours, dark), difference.copper(laid, dark)), fit
 
 
-def _binary(board: Pixels, greys: list[Pixels]) -> bool:
-    """Whether both pictures show two greys, and no colour."""
+def _colour_change(
+    board: Pixels, golden: Pixels, name: str, settings: Settings
+) -> tuple[Difference, Fit]:
+    ours, theirs = (difference.grey(each) for each in (board, golden))
+    greys = [difference.stretched(each) for each in (ours, theirs)]
+    fit = registration.register(greys[0], greys[1], settings.fit_colour, name)
+    if board.ndim != golden.ndim:
+        board, golden = ours, theirs
+    return colour.compare(board, fit.lay(golden, board)), fit
+
+
+def _binary(board: Pixels, golden: Pixels, mode: str) -> bool:
+    """Whether both pictures show two greys and no colour, unless the mode says so already."""
+    if mode != "auto":
+        return mode == "binary"
     if board.ndim == 3 and difference.colourful(board):
         return False
-    return all(difference.two_greys(each) for each in greys)
+    return all(difference.two_greys(difference.grey(each)) for each in (board, golden))

@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from backend.errors import Invalid
 
 
@@ -23,10 +20,11 @@ class Settings:
     grow: int = 5  # from the core of a difference to all of it
     join: int = 2  # half the gap over which two parts are one defect
     pad: int = 10  # how far a box stands off its defect
+    pad_colour: int = 16  # and on photographs
     smallest: int = 4  # least pixels of a core
     most: int = 120  # proposals a picture, largest first
     fit: float = 0.9  # least confidence of a registration
-    fit_colour: float = 0.75  # and of a photograph's, whose light changes
+    fit_colour: float = 0.8  # and of a photograph's, whose light changes
     usual: int = 1500  # the longer side of a picture up to which these lengths hold
     scale: float = 1.0  # how much larger than usual a picture is
 
@@ -40,10 +38,6 @@ class Settings:
             smallest=round(self.smallest * scale * scale),
             scale=scale,
         )
-
-    def margins(self) -> NDArray[np.float64]:
-        """The padding on each side of a box."""
-        return np.array([-self.pad, -self.pad, self.pad, self.pad], np.float64)
 
 
 def read(extra: Mapping[str, Any]) -> Settings:
