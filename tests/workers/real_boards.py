@@ -13,13 +13,15 @@ CLASSES = ("open", "short", "mousebite", "spur", "copper", "pin-hole")
 MARGIN = 12
 
 
-def boards(folder: Path, images: int = 40) -> TrainingSet:
-    """The first boards of trainval, a fifth of them for validation."""
-    lines = (folder / "PCBData" / "trainval.txt").read_text().split("\n")
-    step = len(lines) // images
+def boards(
+    folder: Path, images: int = 40, part: str = "trainval", validate: int = 5
+) -> TrainingSet:
+    """Boards from all over a list, every fifth (`validate`) of them for validation."""
+    lines = (folder / "PCBData" / f"{part}.txt").read_text().split("\n")
+    step = max(1, len(lines) // images)
     chosen = [line.split() for line in lines[::step] if line][:images]
     examples = [
-        _board(folder / "PCBData", image, labels, Split.VAL if number % 5 == 4 else Split.TRAIN)
+        _board(folder / "PCBData", image, labels, _split(number, validate))
         for number, (image, labels) in enumerate(chosen)
     ]
     return TrainingSet(CLASSES, tuple(examples))
@@ -42,6 +44,10 @@ def defects(folder: Path, into: Path, images: int = 40) -> TrainingSet:
                 Example(path, width, height, board.split, label=box.label, name=path.name)
             )
     return TrainingSet(CLASSES, tuple(examples))
+
+
+def _split(number: int, validate: int) -> Split:
+    return Split.VAL if validate and number % validate == validate - 1 else Split.TRAIN
 
 
 def _board(folder: Path, image: str, labels: str, split: Split) -> Example:

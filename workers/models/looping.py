@@ -124,7 +124,7 @@ def _epoch(
 ) -> dict[str, float]:
     """One pass over the training images; the mean losses over all processes."""
     network.train()
-    device, half = torch.device(place.device), _half(given, place)
+    device, half = torch.device(place.device), training.half(given, place.device)
     every = max(1, int(given.extra.get("accumulate", 1)))
     sums: dict[str, float] = {}
     for step, batch in enumerate(loader):
@@ -263,11 +263,6 @@ def _loader(
         num_workers=0 if place.device == "cpu" else 4,
     )
     return reading, loader
-
-
-def _half(given: Parameters, place: Place) -> bool:
-    wanted = bool(given.extra.get("half", True))
-    return wanted and training.has_bf16(place.device)
 
 
 def _seed(seed: int, rank: int, epoch: int) -> None:

@@ -196,6 +196,11 @@ def has_bf16(device: str) -> bool:
     return bool(torch.cuda.is_bf16_supported())
 
 
+def half(parameters: Parameters, device: str) -> bool:
+    """Whether to compute with half the bits: where it is quicker, unless it is switched off."""
+    return bool(parameters.extra.get("half", True)) and has_bf16(device)
+
+
 def threads(share: int = 1) -> int:
     """The cores for each of `share` processes on this machine."""
     return max(1, len(os.sched_getaffinity(0)) // share)

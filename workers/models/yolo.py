@@ -1,8 +1,9 @@
 """The family `yolo`: YOLO11 by Ultralytics, from given weights or from scratch.
 
 Files that may start a training: our own (.safetensors) and Ultralytics' (.pt, read without running
-code). `parameters.extra` may hold `from_scratch` (True: no start weights are looked for) and any
-training setting of Ultralytics (`mosaic`, `freeze`, …), which goes through unchanged.
+code). `parameters.extra` may hold `from_scratch` (True: no start weights are looked for), `half`
+(False: no bfloat16) and any training setting of Ultralytics (`mosaic`, `freeze`, …), which goes
+through unchanged.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from workers.models import training, yolo_network
 from workers.models.base import Example, Parameters, Reporter
 from workers.models.training import Place, Task
 
-OURS = {"from_scratch", "download"}
+OURS = {"from_scratch", "half"}
 CURVES = {
     "train/box_loss": "box_loss",
     "train/cls_loss": "cls_loss",
@@ -114,7 +114,7 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         self.world_size = 1
         super()._setup_train()
         self.model.to(memory_format=torch.channels_last)
-        if self.place.device == "cpu" and training.has_bf16("cpu"):
+        if self.place.device == "cpu" and training.half(self.task_.parameters, "cpu"):
             _halve(self.model)
         self.world_size = self.place.count
         if self.place.count > 1:
@@ -244,7 +244,7 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
         "patience": given.patience,
         "device": place.device.removeprefix("cuda:"),
         "workers": 4,
-        "amp": "bf16" if place.device != "cpu" and training.has_bf16(place.device) else False,
+        "amp": "bf16" if place.device != "cpu" and training.half(given, place.device) else False,
         "deterministic": False,
         "plots": False,
         "verbose": False,

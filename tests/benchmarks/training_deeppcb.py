@@ -1,0 +1,88 @@
+"""What a family reaches on DeepPCB, and in which time; hours on a processor.
+
+    LOUPE_REAL_DATA=… python -m tests.benchmarks.training_deeppcb --family yolo --epochs 40
+
+Trained on trainval (a tenth of its products' boards held back for validation), measured once on
+the test split with `workers.metrics`. A run that was stopped goes on from its folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from backend import families
+from backend.domain import Split
+from tests import real_data
+from tests.workers import real_boards
+from workers import evaluating
+from workers.models import base
+from workers.models.base import Parameters
+
+START = {
+    "yolo": "yolo11n_recovered.pt",
+    "faster_rcnn": "mobilenet_v2_imagenet_features.pth",
+}
+
+
+class Printing:
+    """A reporter for a person who waits."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+
+    def progress(self, fraction: float, message: str) -> None:
+        """Said at the end of each epoch only."""
+
+    def epoch(self, epoch: int, epochs: int, figures: Mapping[str, float]) -> None:
+        """One line an epoch."""
+        told = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
+        print(f"{time.monotonic() - self.began:8.0f} s  epoch {epoch} of {epochs}: {told}")
+
+    def log(self, text: str) -> None:
+        """As it comes."""
+        print(text)
+
+
+def main() -> None:
+    """Train as the command line says and print the figures on the test split."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--family", choices=sorted(START), default="yolo")
+    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--images", type=int, default=1000)
+    parser.add_argument("--tests", type=int, default=500)
+    parser.add_argument("--size", type=int, default=640)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, default=Path("training_deeppcb"))
+    given = parser.parse_args()
+    pcb = real_data.unpacked("deeppcb")
+    data = real_boards.boards(pcb, given.images, validate=10)
+    defaults = families.find(given.family).defaults
+    parameters = Parameters(
+        given.epochs, given.size, int(defaults["batch"]), given.workers, given.seed,
+        str(defaults["variant"]),
+    )  # fmt: skip
+    began = time.monotonic()
+    trained = base.implementation(given.family).train(
+        data, real_data.weights() / START[given.family], parameters, Printing(), given.folder
+    )
+    print(f"trained in {time.monotonic() - began:.0f} s: {dict(trained.figures)}")
+    tests = real_boards.boards(pcb, given.tests, "test", validate=0).of(Split.TRAIN)
+    seen = evaluating.look(
+        given.family, trained.weights, tests, data.classes, lambda *_: None, "cpu"
+    )
+    for iou in (0.33, 0.5):
+        figures = evaluating.report(given.family, seen, data.classes, iou)
+        low, high = figures["intervals"]["map"]
+        print(f"test, {len(tests)} boards: mAP@{iou} {figures['map']:.4f} ({low:.4f}–{high:.4f})")
+    print(f"mAP@.5:.95 {figures['map50_95']:.4f}")
+    for name, row in figures["per_class"].items():
+        rates = f"precision {row['precision']:.3f}, recall {row['recall']:.3f}"
+        print(f"{name:10} AP@.5 {row['ap50']:.4f}, {rates}")
+
+
+if __name__ == "__main__":
+    main()
