@@ -58,7 +58,7 @@ class Jobs {
   actions(job) {
     const does = { running: ["pause", "cancel"], queued: ["cancel"], paused: ["resume", "cancel"], failed: ["retry"], cancelled: ["retry"], done: [] }[job.state];
     if (job.wish) return h("span.quiet-text", {}, job.wish === "pause" ? "Pausing …" : "Cancelling …");
-    return does.filter((verb) => verb !== "pause" || ["train", "tune"].includes(job.kind)).map((verb) =>
+    return does.filter((verb) => verb !== "pause" || job.kind === "train").map((verb) =>
       h(`button.for-labeler${verb === "cancel" ? ".danger" : ""}`, { data: { key: `${verb}-${job.id}` }, onclick: () => this.act(job, verb) }, verb[0].toUpperCase() + verb.slice(1)));
   }
 
@@ -102,7 +102,7 @@ function panel(title, content) {
 
 function what(job) {
   const said = job.error || outcome(job) || job.message;
-  const href = { train: { tab: "train" }, tune: { tab: "train" }, detect: { tab: "review", run: job.id } }[job.kind];
+  const href = { train: { tab: "train" }, detect: { tab: "review", run: job.id } }[job.kind];
   const name = href && job.project ? h("a", { href: address({ project: job.project, ...href }) }, job.title) : h("b", {}, job.title);
   return h("span.what", { title: said }, name, ` by ${job.author || "nobody"}`, h(`small${job.error ? ".bad" : ""}`, {}, said));
 }

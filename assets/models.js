@@ -123,7 +123,7 @@ function provenance(told) {
 }
 
 async function evaluate(told) {
-  const split = select([["test", "Test"], ["val", "Validation"], ["train", "Training"]], "test");
+  const split = select([["", "Held out"], ["test", "Test"], ["val", "Validation"], ["train", "Training"]], "");
   const iou = h("input", { type: "number", min: 0.05, max: 0.95, step: 0.01, value: 0.5 });
   if (!(await ask(`Evaluate ${told.name}`, "Evaluate", [field("Split", split), field("Overlap that counts as found (IoU)", iou, "0.33 is what DeepPCB's paper uses.")]))) return;
   await attempt(async () => {

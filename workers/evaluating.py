@@ -16,7 +16,7 @@ from backend.errors import Refused
 from workers import data, metrics
 from workers.curves import Judged
 from workers.models import base
-from workers.models.base import NOTHING, Detections, Example, TrainingSet
+from workers.models.base import NOTHING, Detections, Example, Model, TrainingSet
 
 Tell = Callable[[float, str], None]
 BATCH = 8
@@ -46,21 +46,37 @@ def look(
     tell: Tell,
     on: str = "",
 ) -> Seen:
-    """Run a model over the examples; its classes are renumbered as `classes` has them."""
+    """Run a model of the registry over the examples, as its family itself does."""
     model = base.implementation(family).load(weights, on or device())
-    places = _places(model.classes, classes)
-    began = time.monotonic()
+    return look_with(model, examples, classes, tell)
+
+
+def look_with(
+    model: Model,
+    examples: Sequence[Example],
+    classes: Sequence[str],
+    tell: Tell,
+    batch: int = BATCH,
+) -> Seen:
+    """Run a model over the examples; its classes are renumbered as `classes` has them.
+
+    The seconds are those of the model alone.
+    """
+    places, seconds = _places(model.classes, classes), 0.0
     found: list[Detections] = []
     refused: dict[str, str] = {}
-    for start in range(0, len(examples), BATCH):
+    for start in range(0, len(examples), batch):
         tell(start / len(examples), f"Looking at picture {start + 1} of {len(examples)}")
-        part = examples[start : start + BATCH]
-        answers = model.predict(list(data.pictures(part)))
+        part = examples[start : start + batch]
+        pictures = list(data.pictures(part))
+        began = time.perf_counter()
+        answers = model.predict(pictures)
+        seconds += time.perf_counter() - began
         for example, answer in zip(part, answers, strict=True):
             if isinstance(answer, Refused):
                 refused[example.name] = str(answer)
             found.append(NOTHING if isinstance(answer, Refused) else _renumber(answer, places))
-    return Seen(tuple(examples), tuple(found), refused, time.monotonic() - began)
+    return Seen(tuple(examples), tuple(found), refused, seconds)
 
 
 def report(family: str, seen: Seen, classes: Sequence[str], iou: float = 0.5) -> dict[str, Any]:

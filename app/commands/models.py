@@ -117,7 +117,9 @@ def models(project: Project, as_json: AsJson = False) -> None:
 def evaluate(
     project: Project,
     model: Annotated[str, typer.Option(help="vN or champion.")] = "champion",
-    split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
+    split: Annotated[
+        str, typer.Option(help="train, val or test.", show_default="the held-out one")
+    ] = "",
     iou: Annotated[float, typer.Option(help="Overlap that counts as found.")] = 0.5,
     wait: Annotated[bool, typer.Option(help="Follow the job to its end.")] = True,
     as_json: AsJson = False,
@@ -142,7 +144,7 @@ def evaluate(
         terminal.document(answer)
     else:
         figures = ", ".join(f"{key} {_share(answer.get(key))}" for key in FIGURES if key in answer)
-        terminal.say(f"{name} on {split} at IoU {iou:g}: {figures}")
+        terminal.say(f"{name} on {answer['split']} at IoU {iou:g}: {figures}")
         rows = [(label, *_of_class(one)) for label, one in answer["per_class"].items()]
         terminal.table(("class", "AP", "precision", "recall", "F1"), rows)
 

@@ -35,7 +35,7 @@ class Measured(BaseModel):
     """A measurement to be made."""
 
     model_config = STRICT
-    split: str = Field("test", max_length=10)
+    split: str = Field("", max_length=10)
     iou: float = 0.5
 
 
@@ -51,10 +51,7 @@ def form(project: str, at: house.At) -> dict[str, Any]:
     """What can be trained here, what it may start from, and the newest trainings."""
     with at.read() as session:
         found = house.project(session, project)
-        jobs = [
-            *listing.find(session, project_id=found.id, kind="train", limit=SHOWN),
-            *listing.find(session, project_id=found.id, kind="tune", limit=SHOWN),
-        ]
+        jobs = listing.find(session, project_id=found.id, kind="train", limit=SHOWN)
         return {
             "families": [
                 {
@@ -67,10 +64,7 @@ def form(project: str, at: house.At) -> dict[str, Any]:
                 if family.task is found.task
             ],
             "models": [shapes.model(one) for one in registry.models(session, found.id)],
-            "jobs": [
-                shapes.standing(one, listing.standing(session, one))
-                for one in sorted(jobs, key=lambda job: -job.id)
-            ],
+            "jobs": [shapes.standing(one, listing.standing(session, one)) for one in jobs],
         }
 
 
@@ -121,6 +115,7 @@ def details(id_: int, at: house.At) -> dict[str, Any]:
         "evaluation": dict(told.evaluation),
         "against": dict(told.against),
         "provenance": dict(told.provenance),
+        "runtimes": [dict(one) for one in told.runtimes],
         "verdict": registry.verdict(told),
     }
 
@@ -145,6 +140,15 @@ def evaluate(id_: int, body: Measured, at: house.At, person: login.Labeler) -> d
             iou=body.iou,
             author=person.name,
         )
+        return shapes.job(job)
+
+
+@router.post("/models/{id_}/benchmark", status_code=201)
+def benchmark(id_: int, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Queue the measurement of a model in each runtime of the worker."""
+    with at.write() as session:
+        model = registry.get(session, id_)
+        job = training.benchmark(session, model.project_id, model.name, person.name)
         return shapes.job(job)
 
 

@@ -88,19 +88,6 @@ class Evaluate(Request):
 
 
 @dataclass(frozen=True, slots=True)
-class Tune(Request):
-    """Try several settings of a family on one snapshot and keep the best."""
-
-    kind: ClassVar[str] = "tune"
-    model_id: int
-    snapshot_id: int
-    family: str
-    trials: int = 8
-    start: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Benchmark(Request):
     """Measure how fast and how well a model runs in each runtime of this machine."""
 
@@ -171,7 +158,6 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind(Train, "Training", Lane.LONG, "train:{project_id}", "train:{project_id}"),
-        Kind(Tune, "Tuning", Lane.LONG, "train:{project_id}", "train:{project_id}"),
         Kind(Benchmark, "Benchmark", Lane.LONG, "benchmark", "benchmark:{model_id}"),
         Kind(
             Detect,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ class Details:
     evaluation: Mapping[str, Any] = field(default_factory=dict)
     against: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    runtimes: Sequence[Mapping[str, Any]] = ()
 
 
 def add(
@@ -88,6 +89,12 @@ def keep_evaluation(session: Session, model_id: int, evaluation: Mapping[str, An
     _keep(_row(session, model_id), evaluation)
 
 
+def keep_runtimes(session: Session, model_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Keep how fast and how well a model runs in each runtime."""
+    row = _row(session, model_id)
+    row.facts = {**(row.facts or {}), "runtimes": [dict(one) for one in rows]}
+
+
 def promote(session: Session, model_id: int) -> Model:
     """Make a ready model the champion; the one before can be promoted again at any time."""
     row = _row(session, model_id)
@@ -148,6 +155,7 @@ def details(session: Session, model_id: int) -> Details:
         {**row.metrics, **facts.get("evaluation", {})},
         facts.get("against", {}),
         facts.get("provenance", {}),
+        facts.get("runtimes", ()),
     )
 
 

@@ -85,11 +85,22 @@ def evaluate(
         raise Invalid(f"The overlap (IoU) must lie between 0 and 1, not be {iou:g}.")
     if split not in ("", *Split):
         raise Invalid(f"There is no split {split!r}; there are train, val and test.")
+    chosen = _ready(session, project_id, model)
+    request = kinds.Evaluate(project_id, chosen.id, chosen.snapshot_id, split, iou)
+    return queue.enqueue(session, request, author=author)
+
+
+def benchmark(session: Session, project_id: int, model: str, author: str = "") -> Job:
+    """Queue the measurement of a model's speed and worth in each runtime of the worker."""
+    chosen = _ready(session, project_id, model)
+    return queue.enqueue(session, kinds.Benchmark(project_id, chosen.id), author=author)
+
+
+def _ready(session: Session, project_id: int, model: str) -> Model:
     chosen = registry.find(session, project_id, model)
     if chosen.state is not ModelState.READY:
         raise Refused(f"{chosen.name} is not ready, so it cannot be measured.")
-    request = kinds.Evaluate(project_id, chosen.id, chosen.snapshot_id, split, iou)
-    return queue.enqueue(session, request, author=author)
+    return chosen
 
 
 def _start(

@@ -102,6 +102,22 @@ def test_a_model_is_exported(house: House, runtime: str, trained_yolo: int) -> N
         assert any(name.startswith("model.") and "json" not in name for name in packed.namelist())
 
 
+def test_a_model_is_measured_in_each_runtime(house: House, trained_yolo: int) -> None:
+    with house.database.write.begin() as session:
+        model = registry.get(session, trained_yolo)
+        job = training.benchmark(session, model.project_id, model.name)
+    done = house.until_ended(job.id, 240)
+    assert done.error == ""
+    with house.database.read() as session:
+        rows = registry.details(session, trained_yolo).runtimes
+    ways = {(row["runtime"], row["precision"]): row for row in rows}
+    assert {("openvino", "bf16"), ("openvino", "int8"), ("torch", "f32")} <= set(ways)
+    assert ways["openvino", "f32"]["images_per_second"] > 0
+    assert ways["openvino", "f32"]["map50"] == pytest.approx(
+        ways["torch", "f32"]["map50"], abs=1e-3
+    )
+
+
 @pytest.fixture(scope="module")
 def trained_yolo(house: House, files: Files) -> int:
     drawn = sampling.draw(files, "mask", 9, seed=5)

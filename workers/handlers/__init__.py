@@ -11,7 +11,6 @@ from workers.context import Context
 
 HANDLERS = {
     "train": "workers.handlers.train",
-    "tune": "workers.handlers.tune",
     "benchmark": "workers.handlers.benchmark",
     "detect": "workers.handlers.detect",
     "propose": "workers.handlers.detect",
