@@ -28,8 +28,8 @@ export class Cell {
     if (!item) return this.element.replaceChildren();
     const image = h("img", { src: `/files/${item.sha256}/thumb`, alt: item.name, draggable: false, decoding: "async" });
     image.addEventListener("error", () => this.element.classList.add("failed"));
-    this.element.replaceChildren(image, drawn(item, colors), mark(item.state), h("span.pick", { "aria-hidden": "true" }, tick()), h("span.caption", {}, item.name));
-    this.element.setAttribute("aria-label", `${item.name}, ${NAMES[item.state]}, ${item.boxes.length} boxes`);
+    this.element.replaceChildren(image, drawn(item, colors), mark(item.state), h("span.pick", { "aria-hidden": "true" }, tick()), h("span.caption", {}, item.name), item.label ? h("span.chip.label", {}, h("i", { style: { background: colors[item.label] ?? "#e9ebee" } }), item.label) : "");
+    this.element.setAttribute("aria-label", `${item.name}, ${NAMES[item.state]}, ${item.label || `${item.boxes.length} boxes`}`);
     return undefined;
   }
 

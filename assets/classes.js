@@ -11,11 +11,15 @@ export async function choices(project) {
   const base = `/api/projects/${project.id}/classes`;
   const draw = async () => {
     const now = await get(`/api/projects/${project.id}`);
-    fill(list, now.classes.length === 0 && h("p.quiet-text", {}, "No class yet."), now.classes.map((one) => line(one, now.classes, base, draw)));
+    fill(list, now.classes.length === 0 ? h("p.quiet-text", {}, "No class yet.") : heads(), now.classes.map((one) => line(one, now.classes, base, draw)));
     site.dispatchEvent(new Event("projects"));
   };
   await attempt(draw);
   await ask(`Classes of ${project.name}`, "", [list, adder(base, draw)], { wide: true });
+}
+
+function heads() {
+  return h("div.class-line.head", { "aria-hidden": "true" }, ["", "", "Name", "Key", "Severity", ""].map((words) => h("span", {}, words)));
 }
 
 function line(one, all, base, draw) {

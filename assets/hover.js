@@ -28,7 +28,7 @@ export class Hover {
     for (const box of item.boxes) tally[box.label] = (tally[box.label] ?? 0) + 1;
     const boxes = Object.entries(tally).map(([name, number]) => `${number} ${name}`).join(", ");
     fill(this.element,
-      h("div.picture", {}, h("img", { src: `/files/${item.sha256}/preview`, alt: "" }), overlay(item, colors)),
+      h("div.picture", { style: { backgroundImage: `url("/files/${item.sha256}/thumb")` } }, h("img", { src: `/files/${item.sha256}/preview`, alt: "" }), overlay(item, colors)),
       h("div.words", {}, h("span.mono", {}, item.name),
         h("span", {}, `${item.width}×${item.height} px · ${item.state}${item.split ? ` · ${item.split}` : ""}${item.group ? ` · ${item.group}` : ""}`),
         h("span", {}, item.boxes.length ? `${many(item.boxes.length, "box", "boxes")}: ${boxes}` : item.label || "No box"),

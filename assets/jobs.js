@@ -51,6 +51,7 @@ class Jobs {
     return h("div", {}, h("div.job", { data: { job: String(job.id) } },
       h("span.number.quiet-text", {}, `#${job.id}`), what(job), state(job), h("span.quiet-text.number", {}, times(job)),
       h("span.row", { style: { justifyContent: "flex-end" } }, this.actions(job),
+        job.result.file && h("a.button", { href: `/api/jobs/${job.id}/file`, download: "" }, "Download"),
         h("button.quiet", { data: { key: `log-${job.id}` }, "aria-expanded": String(Boolean(opened)), onclick: () => this.toggle(job) }, opened ? "Hide log" : "Log"))),
       opened?.element);
   }

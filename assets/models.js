@@ -6,6 +6,7 @@ import { confusion, precisionRecall } from "./figures.js";
 import { get, send } from "./net.js";
 import { address, attempt, go, page, poll, project, query, toast } from "./site.js";
 import { nothingChosen } from "./train.js";
+import { follow } from "./transfers.js";
 import { ago, count, share, span } from "./words.js";
 
 const STATES = { training: "Training", ready: "Ready", failed: "Failed" };
@@ -137,7 +138,10 @@ async function publish(told) {
   if (!(await ask(`Export ${told.name}`, "Export", field("Form", runtime)))) return;
   await attempt(async () => {
     const job = await send("POST", `/api/models/${told.id}/publish`, { runtime: runtime.value });
-    toast(`Export of ${told.name} is job ${job.id}.`, "done", { words: "Show", run: () => go({ tab: "jobs" }) });
+    const place = h("div", { style: { display: "grid", gap: "8px" }, "aria-live": "polite" });
+    const closed = ask(`Export ${told.name}`, "", place);
+    await follow(job, place, (done) => h("a.button.primary", { href: `/api/jobs/${done.id}/file`, download: "" }, `Download ${done.result.file}`));
+    await closed;
   });
 }
 

@@ -68,7 +68,8 @@ async function sendAll(project, files, name, place) {
   await Promise.all(Array.from({ length: AT_ONCE }, line));
 }
 
-async function follow(job, place, say) {
+/** Show how far a job is, then what it says at its end. */
+export async function follow(job, place, say) {
   for (;;) {
     fill(place, progress(job), job.state === "queued" && h("p.quiet-text", {}, "You may close this; Jobs shows how far it is."));
     if (FINAL.includes(job.state)) break;
@@ -99,7 +100,7 @@ export async function exportFrom(project) {
     const job = await send("POST", `/api/projects/${project.id}/export`, { format: format.value });
     await follow(job, place, (done) => [
       h("p.good", {}, `${many(done.result.images, "image")} and ${many(done.result.boxes, "box", "boxes")} are written.`),
-      h("a.button.primary", { href: `/api/projects/${project.id}/export/${done.id}`, download: "" }, `Download ${done.result.file}`),
+      h("a.button.primary", { href: `/api/jobs/${done.id}/file`, download: "" }, `Download ${done.result.file}`),
     ]);
   });
   await closed;

@@ -30,7 +30,7 @@ export class Wall {
   listen() {
     this.element.addEventListener("scroll", () => (this.hover.hide(), this.draw()), { passive: true });
     this.element.addEventListener("click", (event) => this.click(event));
-    this.element.addEventListener("pointermove", (event) => this.hover.follow(event, this.itemOf(event), this.colors));
+    this.element.addEventListener("pointermove", (event) => this.picked.size || this.hover.follow(event, this.itemOf(event), this.colors));
     this.element.addEventListener("pointerleave", () => this.hover.hide());
     addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.layout()).observe(this.element);

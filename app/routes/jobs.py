@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fastapi import APIRouter
+from starlette.responses import FileResponse, Response
 
 from app import house, login
 from app.routes import shapes
 from backend.domain import FINAL, Job, JobState
+from backend.errors import NotFound
 from backend.jobs import journal, listing, presence, queue
 
 router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES])
@@ -82,6 +84,17 @@ def events(id_: int, at: house.At, since: int = 0) -> list[dict[str, Any]]:
 def log(id_: int, at: house.At) -> dict[str, str]:
     """The end of the job's log file."""
     return {"text": journal.tail(at.settings.home, id_)}
+
+
+@router.get("/{id_}/file")
+def file(id_: int, at: house.At) -> Response:
+    """The file that an export has written."""
+    with at.read() as session:
+        job = queue.get(session, id_)
+    path = at.settings.exports / f"{id_}.zip"
+    if "file" not in job.result or not path.is_file():
+        raise NotFound(f"Job {id_} has left no file, or not any more; export again.")
+    return FileResponse(path, media_type="application/zip", filename=str(job.result["file"]))
 
 
 @router.post("/{id_}/{action}")

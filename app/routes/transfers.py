@@ -9,7 +9,6 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import FileResponse, Response
 
 from app import house, login
 from app.routes import shapes
@@ -88,21 +87,6 @@ def export(project: str, body: Export, at: house.At, person: login.Viewer) -> di
         found = house.project(session, project)
         request = kinds.Export(found.id, body.format)
         return shapes.job(queue.enqueue(session, request, author=person.name))
-
-
-@router.get("/export/{job}")
-def fetch(project: str, job: int, at: house.At) -> Response:
-    """The file that an export has written."""
-    with at.read() as session:
-        found, of = queue.get(session, job), house.project(session, project)
-        writes = (kinds.Export.kind, kinds.Publish.kind)
-        if found.kind not in writes or found.project_id != of.id:
-            raise NotFound(f"Job {job} is no export of this project.")
-    path = at.settings.exports / f"{job}.zip"
-    if not path.is_file():
-        raise NotFound("The export is not there any more; export again.")
-    name = str(found.result.get("file", path.name))
-    return FileResponse(path, media_type="application/zip", filename=name)
 
 
 def _exists(at: house.House, project: str) -> None:

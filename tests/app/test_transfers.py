@@ -56,9 +56,9 @@ def test_an_export_is_fetched_as_one_zip(client: TestClient, house: House) -> No
     project = drawn(house)
     base = f"/api/projects/{project.id}"
     asked = client.post(f"{base}/export", json={"format": "yolo"}, headers=WRITE).json()
-    assert client.get(f"{base}/export/{asked['id']}").status_code == 404
+    assert client.get(f"/api/jobs/{asked['id']}/file").status_code == 404
     work(house)
-    answer = client.get(f"{base}/export/{asked['id']}")
+    answer = client.get(f"/api/jobs/{asked['id']}/file")
     assert (answer.status_code, answer.content[:2]) == (200, b"PK")
     assert f"{project.name}-yolo.zip".replace(" ", "%20") in answer.headers["content-disposition"]
 
