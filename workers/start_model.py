@@ -49,7 +49,7 @@ Labels = NDArray[np.float32]
 class Recipe:
     """All that decides what comes out."""
 
-    steps: int = 3000
+    steps: int = 1600
     batch: int = 16
     size: int = 256
     rate: float = 2e-3

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 import torch
 
+from backend import sample
 from backend.domain import Box, Split
 from backend.sample import Drawn
-from workers import start_model
+from workers import curves, metrics, start_model
+from workers.models import start, weights, yolo
+from workers.models.base import Picture
 from workers.start_model import Piece, Recipe
 
 TINY = Recipe(steps=4, batch=2, size=64, warmup=2, keep_every=2)
@@ -62,3 +65,32 @@ def test_a_stopped_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     network = start_model.train(TINY, kept)
     assert torch.load(kept, weights_only=True)["step"] == 4
     assert network.names[0] == "open"
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Path:
+    found = start.ASSETS / "start_yolo11n.safetensors"
+    assert found.is_file()
+    return found
+
+
+def test_the_shipped_start_model_is_small_and_names_the_drawn_classes(shipped: Path) -> None:
+    assert shipped.stat().st_size <= 6_000_000
+    assert weights.peek(shipped).classes == start_model.CLASSES
+    assert weights.peek(shipped).variant == "n"
+
+
+@pytest.mark.parametrize("kind", ["pcb", "mask"])
+def test_the_shipped_start_model_detects_on_fresh_drawings(shipped: Path, kind: str) -> None:
+    model = yolo.load(shipped, "cpu")
+    drawn = [d for d in sample.draw(kind, 10, seed=77) if not d.is_golden]
+    found = model.predict([Picture(d.pixels, name=d.name) for d in drawn])
+    judged = [
+        curves.Judged(rows, np.array([_row(box) for box in d.boxes]).reshape(-1, 5))
+        for d, rows in zip(drawn, found, strict=True)
+    ]
+    assert metrics.report(judged, model.classes, resamples=2)["map50"] > 0.6
+
+
+def _row(box: Box) -> tuple[float, ...]:
+    return box.x1, box.y1, box.x2, box.y2, start_model.CLASSES.index(box.label)
