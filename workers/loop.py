@@ -22,7 +22,7 @@ from workers.keeper import Keeper, Resident
 
 log = logging.getLogger(__name__)
 TICK = 0.1
-LANES = (kinds.Lane.LONG, kinds.Lane.SHORT)  # the resident has the third one
+LANES = tuple(lane for lane in kinds.Lane if lane is not kinds.Lane.INSTANT)  # the resident's
 LOOK = 0.5
 WATCH = 1.0
 SHOW = 3.0

@@ -23,6 +23,7 @@ class Lane(StrEnum):
 
     LONG = "long"
     SHORT = "short"
+    WATCH = "watch"
     INSTANT = "instant"
 
 
@@ -74,6 +75,15 @@ class Try(Detect):
 
     kind: ClassVar[str] = "try"
     path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch(Detect):
+    """Look at every picture that arrives in a folder, until cancelled; `out` takes JSON files."""
+
+    kind: ClassVar[str] = "watch"
+    folder: str = ""
+    out: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +176,7 @@ KINDS = {
             waiting="detect:{project_id}:{family}:{weights}:{source}:{options}",
         ),
         Kind(Try, "Try of a picture", Lane.INSTANT, retries=1),
+        Kind(Watch, "Watched folder", Lane.WATCH, "watch:{folder}", "watch:{folder}", retries=100),
         Kind(Propose, "Proposals", Lane.SHORT, waiting="propose:{project_id}:{source}"),
         Kind(
             Evaluate,

@@ -90,6 +90,31 @@ def try_one(
     return queue.enqueue(session, request, author=author, priority=1)
 
 
+def watch(
+    session: Session,
+    project_id: int | None,
+    model: str,
+    folder: Path,
+    *,
+    out: Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    author: str = "",
+) -> Job:
+    """Queue the watch over a folder; it goes on until its job is cancelled."""
+    chosen = choose(session, project_id, model)
+    request = kinds.Watch(
+        project_id,
+        chosen.family,
+        chosen.model_id,
+        chosen.weights,
+        {},
+        dict(options or {}),
+        str(folder.resolve()),
+        str(out.resolve()) if out else "",
+    )
+    return queue.enqueue(session, request, author=author)
+
+
 def goldens(session: Session, project_id: int, most: int) -> list[str]:
     """The hashes of the project's golden pictures, newest first."""
     query = (

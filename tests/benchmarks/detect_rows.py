@@ -85,9 +85,9 @@ def limit(precision: str, pictures: Path, count: int, home: Path) -> None:
 
 
 def _forward(model: Any) -> tuple[int, float, float]:
-    from workers.runtimes.openvino import OpenVinoForward
+    from workers.runtimes.openvino import QUICK, OpenVinoForward
 
-    forward = OpenVinoForward(model.folder, model.precision, 1)
+    forward = OpenVinoForward(model.folder / QUICK, model.precision, 1)
     tensor = forward.tensor(1, 480, 640)
     tensor[:] = 114
     for _ in range(10):

@@ -82,3 +82,23 @@ def _agreement(pairs: list[tuple[Detections, Detections]], score: float) -> floa
         close = abs(sure[:, 4:5] - second[:, 4]) <= score
         same += int(((overlap >= iou) & alike & close).any(1).sum()) if len(second) else 0
     return same / every
+
+
+def test_a_crowded_picture_gets_all_its_boxes_from_the_quick_graph(
+    weights: Path, photos_shown: list[Path], tmp_path: Path
+) -> None:
+    from workers.runtimes.openvino import OpenVinoForward, QuickForward
+
+    prepared = preparing.prepare(
+        Source("yolo", weights / "yolo11n_recovered.pt"), tmp_path, "openvino", "f32"
+    )
+    photos = [cv2.resize(_pixels(path), (160, 160)) for path in photos_shown]
+    wall = np.concatenate([np.concatenate(photos[i : i + 4], 1) for i in range(0, 16, 4)], 0)
+    quick = QuickForward(prepared.folder, "f32", 2, 0.001)
+    whole = OpenVinoForward(prepared.folder / "graph.xml", "f32", 2)
+    rows = []
+    for forward in (quick, whole):
+        tensor = forward.tensor(1, 640, 640)
+        tensor[0] = wall
+        rows.append(forward.infer(tensor)[0].copy())
+    np.testing.assert_array_equal(rows[0], rows[1])

@@ -38,7 +38,7 @@ class Looker:
 
     def hello(self, sample: str) -> bool:
         """Ready; whether this file can be read here."""
-        return "://" in sample or os.path.exists(sample)
+        return not sample or "://" in sample or os.path.exists(sample)
 
     def look(self, chunk: Chunk) -> ChunkResult:
         """The boxes of every picture."""
@@ -59,7 +59,12 @@ class RayPool:
     """Actors of a cluster that `ray` is connected to; `with` it, or close it."""
 
     def __init__(
-        self, ray: Any, setup: Setup, check: Callable[[], None] = lambda: None, most: int = 0
+        self,
+        ray: Any,
+        setup: Setup,
+        check: Callable[[], None] = lambda: None,
+        most: int = 0,
+        looker: type = Looker,
     ) -> None:
         self.setup = setup
         self._ray = ray
@@ -71,7 +76,7 @@ class RayPool:
         self._looked_around = 0.0
         self._cargo = ray.put(_cargo(setup))
         needs = {"num_gpus": 1} if setup.card else {"num_cpus": 1}
-        self._make = ray.remote(Looker).options(max_restarts=0, max_task_retries=0, **needs)
+        self._make = ray.remote(looker).options(max_restarts=0, max_task_retries=0, **needs)
 
     @property
     def size(self) -> int:
@@ -100,6 +105,15 @@ class RayPool:
             self._check()
             for ref in self._done():
                 yield from self._receive(ref, schedule)
+
+    def until_ready(self) -> None:
+        """Wait until every actor has its model, for who measures what follows."""
+        nothing = Schedule(iter(()))
+        while not all(hand.ready for hand in self._hands):
+            for hand in self._hands:
+                self._feed(hand, nothing)
+            for ref in self._done():
+                list(self._receive(ref, nothing))
 
     def close(self) -> None:
         """End all actors now, whatever they do."""

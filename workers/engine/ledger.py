@@ -56,8 +56,12 @@ class Ledger:
                 for _, item in part
                 if _is_same(item, found.get(item.sha256))
             ]
-            self._keep(images)
+            self.keep(images)
             self._known += len(images)
+
+    def has(self, image_id: int) -> bool:
+        """Whether that image is written."""
+        return image_id in self._done
 
     def remaining(self) -> list[tuple[int, Item]]:
         """The images not yet written, each with its place in the list."""
@@ -70,7 +74,7 @@ class Ledger:
         written = time.monotonic()
         for result in results:
             self.pace.saw(result)
-            waiting += [self._seen(one, result.worker) for one in result]
+            waiting += [self.seen(self._items[one.index], one, result.worker) for one in result]
             if len(waiting) >= AT_ONCE or time.monotonic() - written >= EVERY:
                 self._flush(waiting)
                 waiting, written = [], time.monotonic()
@@ -92,11 +96,12 @@ class Ledger:
 
     def _flush(self, images: Sequence[RunImage]) -> None:
         began = time.perf_counter()
-        self._keep(images)
+        self.keep(images)
         self.pace.wrote(time.perf_counter() - began)
         self._context.progress(*self.pace.progress())
 
-    def _keep(self, images: Sequence[RunImage]) -> None:
+    def keep(self, images: Sequence[RunImage]) -> None:
+        """Write images that are not written yet, in one transaction."""
         if not images:
             return
         doubts = {
@@ -130,8 +135,8 @@ class Ledger:
             self._context.fence(session)
             work(session)
 
-    def _seen(self, one: Looked, worker: str) -> RunImage:
-        item = self._items[one.index]
+    def seen(self, item: Item, one: Looked, worker: str) -> RunImage:
+        """What is written of an image."""
         return RunImage(
             image_id=item.image_id,
             name=item.name,
@@ -151,6 +156,19 @@ class Ledger:
             Detection(x1, y1, x2, y2, self._classes[int(label)], score, idx)
             for idx, (x1, y1, x2, y2, score, label) in enumerate(boxes.tolist())
         )
+
+
+def document(image: RunImage) -> list[dict[str, Any]]:
+    """The detections of an image for other programs, in absolute pixels."""
+    return [
+        {
+            "name": image.name,
+            "class": one.label,
+            "confidence": round(one.score, 4),
+            "box": {name: round(getattr(one, name), 2) for name in ("x1", "y1", "x2", "y2")},
+        }
+        for one in image.detections
+    ]
 
 
 def _is_same(item: Item, found: RunImage | None) -> bool:

@@ -49,10 +49,10 @@ def _local(place: Path) -> Iterator[tuple[str, str, str]]:
     if not paths:
         raise Invalid(f"The folder {place} holds no pictures ({', '.join(sorted(SUFFIXES))}).")
     for name, path in zip(names, paths, strict=True):
-        yield name, str(path.absolute()), _digest(path)
+        yield name, str(path.absolute()), digest(path)
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
     """The hash of the bytes; a file that is not there is told of when it is looked at."""
     try:
         with path.open("rb") as stream:

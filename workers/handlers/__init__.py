@@ -15,6 +15,7 @@ HANDLERS = {
     "detect": "workers.handlers.detect",
     "propose": "workers.handlers.detect",
     "try": "workers.handlers.trying",
+    "watch": "workers.handlers.watch",
     "evaluate": "workers.handlers.evaluate",
     "check": "workers.handlers.check",
     "publish": "workers.handlers.publish",

@@ -10,8 +10,13 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
+
+from workers.runtimes import patches
 
 KEEP = 500
+KEEP_LEVEL = 100
+NEVER = -1e4  # the score, before the sigmoid, of a cell that does not exist
 
 
 class YoloGraph(nn.Module):
@@ -31,14 +36,17 @@ class YoloGraph(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         """(n, h, w, 3) bytes in BGR to (n, k, 6) rows, best score first."""
-        # Multiplied before the permutation: OpenVINO then merges the latter into its own layout.
-        image = (pixels.to(self.layers[0].conv.weight.dtype) * (1 / 255)).permute(0, 3, 1, 2)
-        features = self._features(image)
+        features = self._features(self._image(pixels))
         scores = torch.cat([_rows(m(f)) for m, f in zip(self.head.cv3, features, strict=True)], 1)
         sides = torch.cat([_rows(m(f)) for m, f in zip(self.head.cv2, features, strict=True)], 1)
         anchors = torch.cat([_anchors(f, s) for f, s in zip(features, self.strides, strict=True)])
-        top, chosen = scores.amax(2).topk(min(self.keep, scores.shape[1]), dim=1)
+        top, chosen = _best(scores.amax(2), self.keep)
         return self._decode(top, _pick(scores, chosen), _pick(sides, chosen), anchors[chosen])
+
+    def _image(self, pixels: Tensor) -> Tensor:
+        # Multiplied before the permutation: OpenVINO then merges the latter into its own layout.
+        image = pixels.to(self.layers[0].conv.weight.dtype) * (1 / 255)
+        return image.permute(0, 3, 1, 2)
 
     def _features(self, image: Tensor) -> list[Tensor]:
         """The levels that the head looks at, as ultralytics wires its layers."""
@@ -64,6 +72,45 @@ class YoloGraph(nn.Module):
         return torch.cat((*corners, score, label), 2)
 
 
+class QuickYoloGraph(YoloGraph):
+    """For one picture: the best rows of each level, the boxes of the large levels by patches.
+
+    Rows are sorted within a level. Where the last row of a level is still a sure one, the level
+    may have had more of them: then `YoloGraph` must be asked.
+    """
+
+    def __init__(self, network: Any, keep: int = KEEP_LEVEL) -> None:
+        super().__init__(network, keep)
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        """(1, h, w, 3) bytes in BGR to (1, levels · keep, 6) rows."""
+        features = self._features(self._image(pixels))
+        # One row of scores for all levels: level by level, OpenVINO would copy each of them twice.
+        scores = torch.cat([_rows(m(f)) for m, f in zip(self.head.cv3, features, strict=True)], 1)
+        best = scores.amax(2)
+        found, start = [], 0
+        for i, level in enumerate(features):
+            cells = level.shape[2] * level.shape[3]
+            top, chosen = _best(best[:, start : start + cells], self.keep)
+            anchors = _anchors(level, self.strides[i])[chosen]
+            rows = _pick(scores, chosen + start)
+            found.append(self._decode(top, rows, self._sides(i, level, chosen), anchors))
+            start = start + cells
+        return torch.cat(found, 1)
+
+    def _sides(self, i: int, features: Tensor, chosen: Tensor) -> Tensor:
+        """The smallest level is not worth the patches."""
+        if i + 1 == len(self.strides):
+            return _pick(_rows(self.head.cv2[i](features)), chosen)
+        return patches.sides(self.head.cv2[i], features, chosen[0]).unsqueeze(0)
+
+
+def _best(best: Tensor, keep: int) -> tuple[Tensor, Tensor]:
+    """The cells with the best scores; a small picture's list is filled up with no-cells."""
+    top, chosen = functional.pad(best, (0, keep), value=NEVER).topk(keep, dim=1)
+    return top, chosen.remainder(best.shape[1])
+
+
 def _rows(features: Tensor) -> Tensor:
     """(n, c, h, w) to (n, h·w, c), which is how the layers hold it in memory anyway."""
     return features.permute(0, 2, 3, 1).flatten(1, 2)
@@ -81,4 +128,6 @@ def _anchors(features: Tensor, stride: float) -> Tensor:
 
 
 def _pick(rows: Tensor, chosen: Tensor) -> Tensor:
+    if rows.shape[0] == 1:  # OpenVINO gathers whole rows much quicker than single elements
+        return rows[0].index_select(0, chosen[0]).unsqueeze(0)
     return rows.gather(1, chosen.unsqueeze(2).expand(-1, -1, rows.shape[2]))

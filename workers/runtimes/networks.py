@@ -28,6 +28,15 @@ def about(source: Source) -> tuple[tuple[str, ...], int]:
     return header.classes, source.image_size or header.image_size
 
 
+def quick_detector(source: Source) -> Any:
+    """The graph for one picture at a time, which leaves out what its scores make superfluous."""
+    from workers.runtimes.graph import QuickYoloGraph
+
+    detector(source)  # says why a family has no graph
+    assert source.weights is not None
+    return QuickYoloGraph(yolo(source.weights)[0]).eval()
+
+
 def detector(source: Source) -> tuple[Any, tuple[str, ...]]:
     """The graph of a family that has one, and its classes."""
     from workers.runtimes.graph import YoloGraph

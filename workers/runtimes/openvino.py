@@ -20,7 +20,10 @@ from workers.models.base import Model
 from workers.runtimes import Source
 from workers.runtimes.boxes import BoxModel
 
-GRAPH = "graph.xml"
+GRAPH, QUICK = "graph.xml", "quick.xml"
+KEEP_LEVEL = 100  # as in workers.runtimes.graph, which takes torch
+FIRST, CROWDED = 30, 10  # where one picture of ten is crowded, the quick graph gains nothing
+SURE = 0.05  # the confidence from which the quick graph is worth it
 CALIBRATION = 192
 MOST_SHAPES = 32
 # Everything that is not a layer of the network stays in floats.
@@ -44,26 +47,27 @@ def about(source: Source) -> tuple[tuple[str, ...], int]:
 
 def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
     """Write the graph for any picture size; for int8, quantised after looking at pictures."""
-    import torch
-
     from workers.runtimes import networks
 
-    graph, _ = networks.detector(source)
-    with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # tracing is how OpenVINO reads a network; torch mourns it
-        model = openvino.convert_model(
-            graph, example_input=torch.zeros(1, 64, 96, 3, dtype=torch.uint8)
-        )
-    model.reshape([1, -1, -1, 3])
-    if precision == "int8":
-        model = _quantised(model, source.image_size, pictures)
-    openvino.save_model(model, str(folder / GRAPH), compress_to_fp16=False)
+    for name, graph in (
+        (GRAPH, networks.detector(source)[0]),
+        (QUICK, networks.quick_detector(source)),
+    ):
+        model = _converted(graph)
+        if precision == "int8":
+            model = _quantised(model, source.image_size, pictures)
+        openvino.save_model(model, str(folder / name), compress_to_fp16=False)
 
 
 def load(folder: Path, source: Source, precision: str, confidence: float, threads: int) -> Model:
     """The model, compiled for each input shape when it first comes."""
-    forward = OpenVinoForward(folder, precision, threads)
-    return BoxModel(forward, source.classes, source.image_size, confidence)
+    forward = QuickForward(folder, precision, threads, confidence)
+    return BoxModel(
+        forward if confidence >= SURE else forward.whole(),
+        source.classes,
+        source.image_size,
+        confidence,
+    )
 
 
 class OpenVinoForward:
@@ -71,10 +75,10 @@ class OpenVinoForward:
 
     most = 1
 
-    def __init__(self, folder: Path, precision: str, threads: int) -> None:
+    def __init__(self, path: Path, precision: str, threads: int) -> None:
         self._core = openvino.Core()
-        self._core.set_property({"CACHE_DIR": str(folder / "compiled")})
-        self._path = str(folder / GRAPH)
+        self._core.set_property({"CACHE_DIR": str(path.parent / "compiled")})
+        self._path = str(path)
         self._requests: OrderedDict[tuple[int, int], Any] = OrderedDict()
         self._options = {
             "INFERENCE_PRECISION_HINT": "bf16" if precision == "int8" else precision,
@@ -104,6 +108,60 @@ class OpenVinoForward:
         model = self._core.read_model(self._path)
         model.reshape([1, height, width, 3])
         return self._core.compile_model(model, "CPU", self._options).create_infer_request()
+
+
+class QuickForward:
+    """The graph that decodes few boxes, and the whole one for the rare picture with many."""
+
+    most = 1
+
+    def __init__(self, folder: Path, precision: str, threads: int, confidence: float) -> None:
+        self._whole: OpenVinoForward | None = None
+        self._folder, self._precision, self._threads = folder, precision, threads
+        self._confidence = confidence
+        self._quick = OpenVinoForward(folder / QUICK, precision, threads)
+        self._seen = self._crowded = 0
+
+    def whole(self) -> OpenVinoForward:
+        """The graph that decodes all boxes worth it."""
+        if self._whole is None:
+            self._whole = OpenVinoForward(self._folder / GRAPH, self._precision, self._threads)
+        return self._whole
+
+    def tensor(self, count: int, height: int, width: int) -> NDArray[np.uint8]:
+        """The input of that shape, for one picture."""
+        return self._quick.tensor(count, height, width)
+
+    def infer(self, tensor: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """The rows, best first; where a level has only sure ones, it may have more of them."""
+        if self._crowded * CROWDED > self._seen > FIRST:
+            return self._all_of(tensor)
+        self._seen += 1
+        rows = self._quick.infer(tensor)
+        last_of_levels = rows[0, KEEP_LEVEL - 1 :: KEEP_LEVEL, 4]
+        if (last_of_levels >= self._confidence).any():
+            self._crowded += 1
+            return self._all_of(tensor)
+        sure = rows[0][rows[0, :, 4] >= self._confidence]
+        return np.asarray(sure[None, np.argsort(-sure[:, 4], kind="stable")])
+
+    def _all_of(self, tensor: NDArray[np.uint8]) -> NDArray[np.float32]:
+        whole = self.whole()
+        target = whole.tensor(*tensor.shape[:3])
+        target[:] = tensor
+        return whole.infer(target)
+
+
+def _converted(graph: Any) -> Any:
+    """The graph for pictures of any size."""
+    import torch
+
+    example = torch.zeros(1, 640, 640, 3, dtype=torch.uint8)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tracing is how OpenVINO reads a network; torch mourns it
+        model = openvino.convert_model(graph, example_input=example)
+    model.reshape([1, -1, -1, 3])
+    return model
 
 
 def _quantised(model: Any, size: int, pictures: Sequence[Path]) -> Any:

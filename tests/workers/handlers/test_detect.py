@@ -17,8 +17,8 @@ from workers.handlers import detect
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    made = places.make(tmp_path)
+def place(tmp_path: Path, shared_cache: Path) -> Iterator[Place]:
+    made = places.make(tmp_path / "home", shared_cache)
     yield made
     made.database.close()
 

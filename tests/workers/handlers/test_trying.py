@@ -20,8 +20,10 @@ from workers.engine.pictures import Unreadable
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with running.house(tmp_path) as built:
+def house(tmp_path: Path, shared_cache: Path) -> Iterator[House]:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "cache").symlink_to(shared_cache)
+    with running.house(tmp_path / "home") as built:
         yield built
 
 

@@ -1,0 +1,147 @@
+"""A watched folder: what arrives is looked at within a second, each file once, across restarts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from backend import families
+from backend.domain import RunImage
+from backend.errors import Invalid, Refused
+from backend.jobs import kinds
+from backend.services import detecting
+from backend.storage import files
+from workers.context import Context
+from workers.engine import chunks, ledger, setups, sources
+from workers.engine.chunks import Work
+from workers.engine.ledger import Ledger
+from workers.engine.setups import Rooms
+from workers.engine.sources import Item
+from workers.engine.work import Worker
+from workers.handlers import detect
+
+EVERY = 0.2  # seconds between looks into the folder
+PATIENCE = 5.0  # seconds that an unreadable file is given to become whole
+AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A file as it stands in the folder; another size or time makes it another arrival."""
+
+    path: str
+    size: int
+    changed: int
+
+    @property
+    def id(self) -> int:
+        """The same number in every attempt."""
+        text = f"{self.path}\0{self.size}\0{self.changed}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+
+
+def run(context: Context) -> Mapping[str, Any]:
+    """Watch until the job is cancelled; an attempt after a crash goes on where it was."""
+    request = cast("kinds.Watch", context.request)
+    folder = Path(request.folder)
+    if not folder.is_dir():
+        raise Invalid(f"There is no folder {folder} to be watched.")
+    if families.find(request.family).needs_golden:
+        raise Refused("A watched folder has no golden pictures; choose a trained model.")
+    rooms = Rooms(context.database, context.files, context.settings)
+    with context.database.read() as session:
+        chosen = detecting.chosen_by(session, request)
+    prepared = setups.prepare(rooms, request.project_id, chosen, request.options)
+    setup = setups.setup(rooms, request.project_id, chosen, prepared, request.options)
+    worker = Worker(setup)
+    book = Ledger(context, prepared.source.classes, ())
+    book.open(detect.describe(context, chosen, prepared, setup, {"path": str(folder)}))
+    Watch(context, folder, request, worker, book).go_on()
+    return {}
+
+
+class Watch:
+    """What was seen, and what is still being written."""
+
+    def __init__(
+        self, context: Context, folder: Path, request: kinds.Watch, worker: Worker, book: Ledger
+    ) -> None:
+        self._context = context
+        self._folder = folder
+        self._out = Path(request.out) if request.out else None
+        self._worker = worker
+        self._book = book
+        self._growing: dict[str, Arrival] = {}
+        self._broken: dict[int, float] = {}
+        self._count = 0
+
+    def go_on(self) -> None:
+        """Look into the folder again and again; the context's check ends it."""
+        while True:
+            self._context.progress(0.0, self._sentence())
+            fresh = self._complete()
+            if fresh:
+                self._look(fresh[:AT_ONCE])
+            if len(fresh) <= AT_ONCE:
+                time.sleep(EVERY)
+
+    def _sentence(self) -> str:
+        return f"Watching {self._folder}: {self._count:,} pictures since the start"
+
+    def _complete(self) -> list[Arrival]:
+        """Arrivals that have not changed since the last look, oldest first."""
+        now = {a.path: a for a in arrivals(self._folder) if not self._book.has(a.id)}
+        still = [a for path, a in now.items() if self._growing.get(path) == a]
+        self._growing = now
+        return sorted(still, key=lambda arrival: (arrival.changed, arrival.path))
+
+    def _look(self, fresh: list[Arrival]) -> None:
+        work = (Work(i, arrival.path) for i, arrival in enumerate(fresh))
+        (chunk,) = chunks.cut(work, len(fresh))
+        items = [self._item(arrival) for arrival in fresh]
+        result = self._worker.look(chunk)
+        seen = [
+            self._book.seen(items[one.index], one, result.worker)
+            for one in result
+            if one.status == chunks.Status.OK or self._gave_time(fresh[one.index])
+        ]
+        self._write_out(seen)
+        self._book.keep(seen)
+        self._count += len(seen)
+
+    def _gave_time(self, arrival: Arrival) -> bool:
+        """A slow writer may have paused in the middle of a picture."""
+        first = self._broken.setdefault(arrival.id, time.monotonic())
+        return time.monotonic() - first >= PATIENCE
+
+    def _item(self, arrival: Arrival) -> Item:
+        path = Path(arrival.path)
+        name = path.relative_to(self._folder).as_posix()
+        return Item(arrival.id, name, arrival.path, sources.digest(path))
+
+    def _write_out(self, seen: list[RunImage]) -> None:
+        """A file of results for each picture, before its row says that it is done."""
+        for image in seen if self._out else ():
+            assert self._out is not None
+            text = json.dumps(ledger.document(image), indent=1)
+            files.replace(self._out / f"{image.name}.json", text.encode())
+
+
+def arrivals(folder: Path) -> Iterator[Arrival]:
+    """Every picture file in the folder and below."""
+    for entry in os.scandir(folder):
+        if entry.is_dir(follow_symlinks=False):
+            yield from arrivals(Path(entry.path))
+        elif Path(entry.name).suffix.lower() in sources.SUFFIXES and not entry.name.startswith("."):
+            try:
+                found = entry.stat()
+            except OSError:
+                continue  # taken away meanwhile
+            yield Arrival(entry.path, found.st_size, found.st_mtime_ns)
+
