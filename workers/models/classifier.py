@@ -62,7 +62,7 @@ def train(
     variant = parameters.variant or "resnet18"
     if variant not in NETWORKS:
         raise Invalid(f"There is no classifier {variant!r}; there are {', '.join(NETWORKS)}.")
-    chosen = start.choose(FAMILY, variant, begin, bool(parameters.extra.get("from_scratch")))
+    chosen = start.choose(FAMILY, variant, begin, parameters.extra)
     reporter.log(
         f"Starts from {chosen.name}." if chosen else "Starts from scratch, knowing nothing."
     )

@@ -61,7 +61,7 @@ def train(
     training.check(data, parameters)
     training.check_boxes(data)
     variant = networks.known(parameters.variant or "mobilenet")
-    chosen = start.choose(FAMILY, variant, begin, bool(parameters.extra.get("from_scratch")))
+    chosen = start.choose(FAMILY, variant, begin, parameters.extra)
     reporter.log(
         f"Starts from {chosen.name}." if chosen else "Starts from scratch, knowing nothing."
     )

@@ -6,6 +6,7 @@ there are; the learning rate grows with it. A checkpoint is written after every 
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import math
 import random
@@ -63,6 +64,7 @@ class Course:
     best_epoch: int = 0
     stopped: bool = False
     figures: dict[str, float] = field(default_factory=dict)
+    best_figures: dict[str, float] = field(default_factory=dict)
 
 
 class Reading(torch_data.Dataset[Any]):
@@ -81,7 +83,7 @@ class Reading(torch_data.Dataset[Any]):
 def run(
     task: Task, place: Place, reporter: Reporter, teach: Callable[[Task, Reporter], Lesson]
 ) -> Mapping[str, Any]:
-    """Train or go on; the leader leaves model.safetensors and the figures of the last epoch."""
+    """Train or go on; the leader leaves model.safetensors and the figures of the best epoch."""
     torch.set_num_threads(place.threads)
     given, device = task.parameters, torch.device(place.device)
     _seed(given.seed, 0, 0)
@@ -188,6 +190,7 @@ def _decide(course: Course, lesson: Lesson, task: Task, place: Place) -> None:
     value = course.figures.get(lesson.best_by, -math.inf)
     if value > course.best or course.best_epoch == 0:
         course.best, course.best_epoch = value, course.epoch
+        course.best_figures = course.figures
         if place.leads:
             state = lesson.network.state_dict()
             weights.save(task.folder / "best.safetensors", lesson.header, state)
@@ -198,13 +201,7 @@ def _decide(course: Course, lesson: Lesson, task: Task, place: Place) -> None:
 def _keep(task: Task, course: Course, network: nn.Module, optimizer: Any) -> None:
     buffer = io.BytesIO()
     state = {
-        "course": {
-            "epoch": course.epoch,
-            "best": course.best,
-            "best_epoch": course.best_epoch,
-            "stopped": course.stopped,
-            "figures": course.figures,
-        },
+        "course": dataclasses.asdict(course),
         "network": network.state_dict(),
         "optimizer": optimizer.state_dict(),
     }
@@ -225,7 +222,7 @@ def _restore(task: Task, network: nn.Module, optimizer: Any, device: torch.devic
 def _conclude(task: Task, course: Course) -> Mapping[str, Any]:
     best = task.folder / "best.safetensors"
     weights.write_whole(task.folder / "model.safetensors", best.read_bytes())
-    return {"epochs": course.epoch, "best_epoch": course.best_epoch, **course.figures}
+    return {"epochs": course.epoch, "best_epoch": course.best_epoch, **course.best_figures}
 
 
 def _optimizer(lesson: Lesson, given: Parameters) -> torch.optim.Optimizer:

@@ -1,11 +1,19 @@
-"""Start weights: where a training begins when it is given none; nothing is downloaded here."""
+"""Start weights: where a training begins when it is given none.
+
+Nothing is downloaded unless a person asks for it (`extra` of the parameters: `download`), and then
+before the training begins.
+"""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+from urllib import request
 
 from backend import settings
-from backend.errors import NotFound, Refused
+from backend.errors import NotFound, Refused, Unavailable
 
 ASSETS = Path(__file__).parents[2] / "assets"
 # The beginnings of the file names under which weights of a variant are known, ours and others'.
@@ -17,6 +25,17 @@ NAMES: dict[tuple[str, str], tuple[str, ...]] = {
     ("classifier", "mobilenet"): ("mobilenet_v2",),
     ("classifier", "resnet18"): ("resnet18",),
     ("classifier", "resnet50"): ("resnet50",),
+}
+_TORCH = "https://download.pytorch.org/models"
+_YOLO = "https://github.com/ultralytics/assets/releases/download/v8.4.0"
+PUBLISHED: dict[tuple[str, str], str] = {
+    **{("yolo", size): f"{_YOLO}/yolo11{size}.pt" for size in "nsmlx"},
+    ("faster_rcnn", "mobilenet"): f"{_TORCH}/mobilenet_v2-7ebf99e0.pth",
+    ("faster_rcnn", "resnet50"): f"{_TORCH}/fasterrcnn_resnet50_fpn_coco-258fb6c6.pth",
+    ("faster_rcnn", "resnet50_v2"): f"{_TORCH}/fasterrcnn_resnet50_fpn_v2_coco-dd69338a.pth",
+    ("classifier", "mobilenet"): f"{_TORCH}/mobilenet_v2-7ebf99e0.pth",
+    ("classifier", "resnet18"): f"{_TORCH}/resnet18-f37072fd.pth",
+    ("classifier", "resnet50"): f"{_TORCH}/resnet50-11ad3fa6.pth",
 }
 SUFFIXES = (".safetensors", ".pt", ".pth")
 
@@ -31,20 +50,48 @@ def find(family: str, variant: str) -> Path | None:
     return None
 
 
-def choose(family: str, variant: str, given: Path | None, from_scratch: bool) -> Path | None:
+def choose(family: str, variant: str, given: Path | None, extra: Mapping[str, Any]) -> Path | None:
     """The weights to start from, None for none; without any, a person must have asked for that."""
     if given is not None:
         if not given.is_file():
             raise NotFound(f"There is no weights file {given}.")
         return given
-    found = None if from_scratch else find(family, variant)
-    if found is None and not from_scratch:
+    if extra.get("from_scratch"):
+        return None
+    found = find(family, variant)
+    if found is None and extra.get("download"):
+        return download(family, variant)
+    if found is None:
         raise Refused(
             f"There are no start weights for {family} {variant} on this machine: name a file, put "
-            "one into LOUPE_WEIGHTS_DIR, or choose training from scratch, which takes many more "
-            "images and epochs."
+            "one into LOUPE_WEIGHTS_DIR, allow the download, or choose training from scratch, "
+            "which takes many more images and epochs."
         )
     return found
+
+
+def download(family: str, variant: str) -> Path:
+    """The weights that the library's authors publish, kept in the cache folder."""
+    if (family, variant) not in PUBLISHED:
+        raise Refused(f"Nobody publishes start weights for {family} {variant}.")
+    return fetch(PUBLISHED[family, variant], settings.current().cache / "weights")
+
+
+def fetch(url: str, folder: Path) -> Path:
+    """A file of the network, whole or not at all; one that is here already is taken."""
+    target = folder / url.rsplit("/", 1)[1]
+    if target.is_file():
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    part = target.with_suffix(".part")
+    try:
+        with request.urlopen(url, timeout=20) as source, part.open("wb") as file:
+            shutil.copyfileobj(source, file)
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise Unavailable(f"The start weights could not be had from {url}: {error}.") from error
+    return target
 
 
 def _in_folder(folder: Path, name: str) -> Path | None:

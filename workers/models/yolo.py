@@ -47,7 +47,7 @@ def train(
     training.check(data, parameters)
     training.check_boxes(data)
     variant = parameters.variant or "n"
-    chosen = start.choose(FAMILY, variant, begin, bool(parameters.extra.get("from_scratch")))
+    chosen = start.choose(FAMILY, variant, begin, parameters.extra)
     reporter.log(
         f"Starts from {chosen.name}." if chosen else "Starts from scratch, knowing nothing."
     )
@@ -60,7 +60,7 @@ def load(path: Path | None, device: str = "cpu") -> Yolo:
     """A model from our own weights or from Ultralytics'."""
     from workers.models import yolo_network
 
-    chosen = path or start.choose(FAMILY, "n", None, False)
+    chosen = path or start.choose(FAMILY, "n", None, {})
     assert chosen is not None
     header, network = yolo_network.read(chosen)
     return Yolo(header, network, device or training.device())

@@ -22,7 +22,7 @@ from workers.models import training, yolo_network
 from workers.models.base import Example, Parameters, Reporter
 from workers.models.training import Place, Task
 
-OURS = {"from_scratch", "half"}
+OURS = {"from_scratch", "download", "half"}
 CURVES = {
     "train/box_loss": "box_loss",
     "train/cls_loss": "cls_loss",
