@@ -13,23 +13,34 @@ from workers.models.golden.forest import Forest
 
 
 @dataclass(frozen=True, slots=True)
+class Calibration:
+    """Makes chances honest: a line on the log odds of a defect."""
+
+    slope: float = 1.0
+    offset: float = 0.0
+
+    def applied(self, outcomes: Rows) -> Rows:
+        """(proposals, classes): chances, from outcomes of which the last is that all is well."""
+        defect = 1 - outcomes[:, -1]
+        sure = 1 / (1 + np.exp(-(self.slope * log_odds(defect) + self.offset)))
+        return np.asarray(outcomes[:, :-1] * (sure / np.maximum(defect, 1e-6))[:, None], np.float32)
+
+
+@dataclass(frozen=True, slots=True)
 class Judge:
     """What turns the features of proposals into chances."""
 
     kinds: NDArray[np.float32]  # (kinds of the rules, classes): which class a kind is
     forest: Forest | None = None
     weight: float = 0.0  # of the forest, against the rules
-    slope: float = 1.0  # of the calibration, on log odds
-    offset: float = 0.0
+    calibration: Calibration = Calibration()
 
     def chances(self, rows: Rows) -> Rows:
         """(proposals, classes): calibrated chances."""
         outcomes = by_rules(rows, self.kinds)
         if self.forest is not None and self.weight > 0:
             outcomes = mixed(outcomes, self.forest.chances(rows), self.weight)
-        defect = 1 - outcomes[:, -1]
-        sure = calibrated(defect, self.slope, self.offset)
-        return np.asarray(outcomes[:, :-1] * (sure / np.maximum(defect, 1e-6))[:, None], np.float32)
+        return self.calibration.applied(outcomes)
 
 
 def by_rules(rows: Rows, kinds: NDArray[np.float32]) -> Rows:
@@ -42,12 +53,6 @@ def by_rules(rows: Rows, kinds: NDArray[np.float32]) -> Rows:
 def mixed(rules_say: Rows, forest_says: Rows, weight: float) -> Rows:
     """The weighted mean of both."""
     return np.asarray(weight * forest_says + (1 - weight) * rules_say, np.float32)
-
-
-def calibrated(chance: Rows, slope: float, offset: float) -> Rows:
-    """A chance whose log odds are stretched and moved."""
-    odds = log_odds(chance)
-    return np.asarray(1 / (1 + np.exp(-(slope * odds + offset))), np.float32)
 
 
 def log_odds(chance: Rows) -> NDArray[np.float64]:

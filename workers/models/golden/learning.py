@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from backend import matching
 from workers.models.golden import features, forest, judging, names
 from workers.models.golden.features import Rows
-from workers.models.golden.judging import Judge
+from workers.models.golden.judging import Calibration, Judge
 from workers.models.golden.seeing import Seen
 
 SAME = 0.33  # overlap from which a proposal shows a labelled box
@@ -65,19 +65,18 @@ def learn(lessons: Sequence[Lesson], classes: Sequence[str], seed: int) -> Learn
     folds = _folds([each.group for each in lessons], seed).repeat([int(s.sum()) for s in sure])
     kinds = _kinds(rows, outcomes, classes)
     say = judging.by_rules(rows, kinds)
-    loss, weight, (slope, offset), figures = 0.0, 0.0, (1.0, 0.0), {}
+    weight, calibration, figures = 0.0, Calibration(), {}
     guesses = _held_out(rows, outcomes, folds, len(classes), seed)
     if guesses is not None:
-        losses = {
-            each: _calibration(judging.mixed(say, guesses, each), outcomes) for each in WEIGHTS
-        }
-        weight = min(losses, key=lambda each: losses[each][0])
-        loss, slope, offset = losses[weight]
-        figures = {"loss": loss, "loss_rules": losses[0.0][0], "loss_forest": losses[1.0][0]}
+        mixes = {each: judging.mixed(say, guesses, each) for each in WEIGHTS}
+        worth = {each: _precision(mixes[each], outcomes) for each in WEIGHTS}
+        weight = max(WEIGHTS, key=lambda each: (round(worth[each], 3), -abs(each - 0.5)))
+        calibration = _calibrated(mixes[weight], outcomes)
+        figures = {"ap": worth[weight], "ap_rules": worth[0.0], "ap_forest": worth[1.0]}
     grown = forest.grow(rows, outcomes, len(classes) + 1, seed) if weight > 0 else None
     margins = np.concatenate([each.margins for each in lessons])
     return Learned(
-        Judge(kinds, grown, weight, slope, offset),
+        Judge(kinds, grown, weight, calibration),
         _margins(margins),
         {**figures, "weight": weight, "pictures": len(lessons), "proposals": len(rows)},
     )
@@ -123,15 +122,19 @@ def _held_out(
     return guesses
 
 
-def _calibration(says: Rows, outcomes: NDArray[np.int64]) -> tuple[float, float, float]:
-    """The loss a proposal after calibration, with its slope and offset."""
-    defect, wrong = 1 - says[:, -1], outcomes < says.shape[1] - 1
-    slope, offset = _line(judging.log_odds(defect), wrong.astype(np.float64))
-    sure = np.clip(judging.calibrated(defect, slope, offset), 1e-4, 1 - 1e-4)
-    shares = says[wrong, outcomes[wrong]] / np.maximum(defect[wrong], 1e-6)
-    losses = -np.log(np.where(wrong, sure, 1 - sure))
-    losses[wrong] -= np.log(np.clip(shares, 1e-3, 1))
-    return float(losses.mean()), slope, offset
+def _precision(says: Rows, outcomes: NDArray[np.int64]) -> float:
+    """The mean over the classes of the area under precision against recall."""
+    areas = []
+    for index in sorted(set(outcomes.tolist()) - {says.shape[1] - 1}):
+        right = (outcomes == index)[np.argsort(-says[:, index], kind="stable")]
+        areas.append(float((right.cumsum() / np.arange(1, len(right) + 1))[right].mean()))
+    return float(np.mean(areas))
+
+
+def _calibrated(says: Rows, outcomes: NDArray[np.int64]) -> Calibration:
+    """What makes the chance of a defect honest."""
+    wrong = outcomes < says.shape[1] - 1
+    return Calibration(*_line(judging.log_odds(1 - says[:, -1]), wrong.astype(np.float64)))
 
 
 def _line(odds: NDArray[np.float64], wrong: NDArray[np.float64]) -> tuple[float, float]:

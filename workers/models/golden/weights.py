@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from backend.errors import Invalid
 from workers.models.golden import settings
 from workers.models.golden.forest import Forest
-from workers.models.golden.judging import Judge
+from workers.models.golden.judging import Calibration, Judge
 from workers.models.golden.model import GoldenModel
 
 FORMAT = 1
@@ -27,7 +27,8 @@ def write(model: GoldenModel, path: Path) -> None:
         "format": FORMAT,
         "classes": model.classes,
         "settings": dataclasses.asdict(model.settings),
-        "judge": {"weight": judge.weight, "slope": judge.slope, "offset": judge.offset},
+        "weight": judge.weight,
+        "calibration": dataclasses.asdict(judge.calibration),
         "depth": judge.forest.depth if judge.forest else 0,
     }
     arrays: dict[str, NDArray[np.generic]] = {"kinds": judge.kinds, "margins": model.margins}
@@ -59,6 +60,11 @@ def _model(arrays: dict[str, NDArray[np.generic]]) -> GoldenModel:
     return GoldenModel(
         tuple(about["classes"]),
         settings.read(about["settings"]),
-        Judge(arrays["kinds"].astype(np.float32), forest, **about["judge"]),
+        Judge(
+            arrays["kinds"].astype(np.float32),
+            forest,
+            float(about["weight"]),
+            Calibration(**about["calibration"]),
+        ),
         arrays["margins"].astype(np.float64),
     )
