@@ -29,6 +29,7 @@ from app.routes import (
     login,
     people,
     projects,
+    reports,
     training,
     transfers,
 )
@@ -53,6 +54,7 @@ ROOMS = (
     login,
     people,
     projects,
+    reports,
     training,
     transfers,
 )

@@ -5,7 +5,7 @@ import { closeup } from "./canvas/closeup.js";
 import { nameOf } from "./canvas/desk.js";
 import * as judging from "./canvas/judging.js";
 import * as panel from "./canvas/panel.js";
-import { runList } from "./canvas/runlist.js";
+import { comparison, runList } from "./canvas/runlist.js";
 import { Wall } from "./canvas/sweep.js";
 import * as verdicts from "./canvas/verdicts.js";
 import { fill, h, select } from "./dom.js";
@@ -57,11 +57,13 @@ class Review extends Bench {
     const wall = query.get("view") === "wall";
     if (run !== this.run && this.run) this.giveBack();
     const asked = [query.get("project"), run, wall, query.get("class")].join();
-    this.cover.hidden = Boolean(run);
-    this.bench.hidden = !run || wall;
+    const against = query.get("view") === "compare" ? Number(query.get("against") ?? 0) : 0;
+    this.cover.hidden = Boolean(run) && !against;
+    this.bench.hidden = !run || wall || Boolean(against);
     this.wall.root.hidden = !run || !wall;
     if (!run) return this.chooseRun(query.get("project") ?? "");
     this.run = run;
+    if (against) return fill(this.cover, await comparison(run, against).catch((error) => h("p", {}, error.message)));
     this.header(query);
     if (wall) {
       if (this.shownWall !== asked) await this.showWall(query, asked);

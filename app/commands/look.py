@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
 from pydantic import SecretStr
@@ -11,7 +12,7 @@ from app import terminal
 from app.commands import rooms
 from app.terminal import AsJson
 from backend import settings as environment
-from backend.services import listing, provenance
+from backend.services import listing, provenance, reporting
 from backend.services import projects as projects_of
 
 PAGE = listing.MOST
@@ -19,7 +20,7 @@ PAGE = listing.MOST
 
 def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
-    for command in (projects, images, settings, why):
+    for command in (projects, images, settings, why, report):
         cli.command()(command)
 
 
@@ -137,3 +138,23 @@ def why(
         terminal.document({"name": name, "links": links})
     else:
         terminal.table(("what", ""), [[link.what, link.text] for link in chain])
+
+
+def report(
+    run: Annotated[int, typer.Argument(help="Number of the run.")],
+    out: Annotated[Path, typer.Argument(help="File to write.")],
+    format_name: Annotated[
+        Literal["csv", "parquet", "coco"], typer.Option("--format", help="Kind of file.")
+    ] = "csv",
+    as_json: AsJson = False,
+) -> None:
+    """Write what a run found, and what people said of it, to a file.
+
+    Example: loupe report 12 run-12.parquet --format parquet
+    """
+    with rooms.open_rooms() as at, at.database.read.begin() as session, out.open("wb") as file:
+        size = sum(file.write(part) for part in reporting.write(session, run, format_name))
+    if as_json:
+        terminal.document({"run": run, "path": str(out), "bytes": size})
+    else:
+        terminal.say(f"{out} holds run {run} ({size:,} bytes).")

@@ -319,11 +319,11 @@ class RunImageRow(WarehouseBase):
 
     __tablename__ = "run_image"
     __table_args__ = (
-        Index("run_image_by_doubt", "run_id", "status", "doubt"),
-        Index("run_image_by_name", "run_id", "status", "name"),
-        Index("run_image_by_best", "run_id", "status", "best"),
-        Index("run_image_by_largest", "run_id", "status", "largest"),
-        Index("run_image_by_count", "run_id", "status", "detection_count"),
+        Index("run_image_by_doubt", "run_id", "status", "doubt", "image_id"),
+        Index("run_image_by_name", "run_id", "status", "name", "image_id"),
+        Index("run_image_by_best", "run_id", "status", "best", "image_id"),
+        Index("run_image_by_largest", "run_id", "status", "largest", "image_id"),
+        Index("run_image_by_count", "run_id", "status", "detection_count", "image_id"),
         Index("run_image_by_bytes", "sha256", "run_id"),
         {"sqlite_with_rowid": False},
     )

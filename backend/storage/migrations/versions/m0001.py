@@ -174,14 +174,22 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     with op.batch_alter_table("run_image", schema=None) as batch_op:
-        batch_op.create_index("run_image_by_best", ["run_id", "status", "best"], unique=False)
+        batch_op.create_index(
+            "run_image_by_best", ["run_id", "status", "best", "image_id"], unique=False
+        )
         batch_op.create_index("run_image_by_bytes", ["sha256", "run_id"], unique=False)
         batch_op.create_index(
-            "run_image_by_count", ["run_id", "status", "detection_count"], unique=False
+            "run_image_by_count", ["run_id", "status", "detection_count", "image_id"], unique=False
         )
-        batch_op.create_index("run_image_by_doubt", ["run_id", "status", "doubt"], unique=False)
-        batch_op.create_index("run_image_by_largest", ["run_id", "status", "largest"], unique=False)
-        batch_op.create_index("run_image_by_name", ["run_id", "status", "name"], unique=False)
+        batch_op.create_index(
+            "run_image_by_doubt", ["run_id", "status", "doubt", "image_id"], unique=False
+        )
+        batch_op.create_index(
+            "run_image_by_largest", ["run_id", "status", "largest", "image_id"], unique=False
+        )
+        batch_op.create_index(
+            "run_image_by_name", ["run_id", "status", "name", "image_id"], unique=False
+        )
 
     op.create_table(
         "setting",

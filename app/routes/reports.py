@@ -1,0 +1,61 @@
+"""Runs as files for other programs, and two runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.responses import StreamingResponse
+
+from app import house, login
+from app.routes import labelling
+from backend.errors import Invalid
+from backend.services import comparing, reporting, reviewing
+
+router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES])
+
+KINDS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "coco": "application/json"}
+ENDINGS = {"csv": "csv", "parquet": "parquet", "coco": "json"}
+
+
+@router.get("/export/{name}")
+def export(run: int, name: str, at: house.At) -> StreamingResponse:
+    """The run and its decisions as one file."""
+    if name not in KINDS:
+        raise Invalid(f"A run is exported as {', '.join(KINDS)}, not {name[:40]!r}.")
+    with at.read() as session:
+        reviewing.project_of(session, run)
+    place = f'attachment; filename="run-{run}.{ENDINGS[name]}"'
+    headers = {"content-disposition": place}
+    return StreamingResponse(_parts(at, run, name), media_type=KINDS[name], headers=headers)
+
+
+@router.get("/against/{before}")
+def against(
+    run: int, before: int, at: house.At, score: float = 0.5, start: int = 0
+) -> dict[str, Any]:
+    """What this run gained and lost against an earlier one, image by image."""
+    with at.read() as session:
+        if reviewing.project_of(session, run) != reviewing.project_of(session, before):
+            raise Invalid(f"The runs {before} and {run} belong to different projects.")
+        found = comparing.compare(session, before, run, score, start)
+    return {
+        "images": found.images,
+        "same": found.same,
+        "next": found.next_id,
+        "changes": [
+            {
+                "image": one.image_id,
+                "name": one.name,
+                "gained": [labelling.proposal(run, d) for d in one.gained],
+                "lost": [labelling.proposal(before, d) for d in one.lost],
+            }
+            for one in found.changes
+        ],
+    }
+
+
+def _parts(at: house.House, run: int, name: str) -> Iterator[bytes]:
+    with at.read() as session:
+        yield from reporting.write(session, run, name)
