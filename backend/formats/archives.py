@@ -25,7 +25,7 @@ _BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, NotImpleme
 
 @dataclass(slots=True)
 class Unpacked:
-    """What came out: where each name's bytes stand, and what was refused."""
+    """What came out: under which generated name each file lies, and what was refused."""
 
     files: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -138,12 +138,12 @@ def _refusal(raw: str, name: str, result: Unpacked, *, regular: bool) -> str:
 
 
 def _store(source: IO[bytes], name: str, into: Path, result: Unpacked, budget: _Budget) -> None:
-    path = into / f"{len(result.files):07d}"
-    with path.open("wb") as target:
+    generated = f"{len(result.files):07d}"
+    with (into / generated).open("wb") as target:
         for block in _blocks(source):
             budget.take(len(block))
             target.write(block)
-    result.files[name] = str(path)
+    result.files[name] = generated
 
 
 def _blocks(source: IO[bytes]) -> Iterator[bytes]:

@@ -28,7 +28,7 @@ from backend.formats.base import (
     Writing,
     Written,
 )
-from backend.formats.tree import Tree
+from backend.formats.tree import Tree, is_picture
 
 _SHAPE = re.compile(rb'"(images|annotations|categories)"\s*:\s*\[')
 _PEEK = 256 * 1024
@@ -49,7 +49,7 @@ def recognise(tree: Tree) -> bool:
 
 def read(tree: Tree) -> Finding:
     """The pictures of each file in its order, then those that no file names."""
-    names = naming.short(tree.pictures, splits=False)
+    names = naming.Names(tree.pictures, splits=False)
     seen: set[str] = set()
     for file in _files(tree):
         with tempfile.TemporaryDirectory() as scratch, _index(Path(scratch)) as index:
@@ -137,7 +137,7 @@ class _Source:
     tree: Tree
     file: str
     index: sqlite3.Connection
-    names: Mapping[str, str]
+    names: naming.Names
     seen: set[str]
     categories: dict[str, str] = field(default_factory=dict)
 
@@ -190,7 +190,7 @@ def _files(tree: Tree) -> list[str]:
 def _is_coco(tree: Tree, name: str) -> bool:
     if not name.lower().endswith(".json"):
         return False
-    with Path(tree.files[name]).open("rb") as source:
+    with tree.path(name).open("rb") as source:
         return bool(_SHAPE.search(source.read(_PEEK)))
 
 
@@ -211,7 +211,7 @@ def _read(source: _Source) -> Iterator[Found]:
 
 
 def _fill(source: _Source) -> Iterator[Problem]:
-    path = Path(source.tree.files[source.file])
+    path = source.tree.path(source.file)
     count = 0
     for key, value, line in json_stream.elements(path, source.file):
         if key not in ("images", "annotations", "categories"):
@@ -252,7 +252,7 @@ def _image(source: _Source, key: str) -> Iterator[Item | Problem]:
     line, text = source.index.execute(query, (key,)).fetchone()
     entry = json.loads(text)
     picture = source.find(entry["file_name"])
-    if picture not in source.names:
+    if not is_picture(picture):
         reason = f"its picture {entry['file_name'][:200]!r} is not in the source."
         yield Problem(source.file, line, reason)
         return

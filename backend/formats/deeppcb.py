@@ -52,8 +52,7 @@ def recognise(tree: Tree) -> bool:
     """Lists of pairs, or pairs of `_test` and `_temp`."""
     if tree.manifest or _lists(tree):
         return bool(_lists(tree))
-    stems = tree.pictures_by_path
-    return any(f"{stem[:-5]}_temp" in stems for stem in stems if stem.endswith("_test"))
+    return any(tree.picture(f"{stem}_temp") for stem, _ in _tested(tree))
 
 
 def read(tree: Tree) -> Finding:
@@ -174,13 +173,19 @@ def _boards(tree: Tree) -> Iterator[_Board | Problem]:
                 yield board
     if tree.manifest:
         return
-    stems = tree.pictures_by_path
-    for stem, picture in stems.items():
-        if stem.endswith("_test") and picture not in listed:
-            bare = stem.removesuffix("_test")
+    for bare, picture in _tested(tree):
+        if picture not in listed:
             labels = _labels_of(bare)
             labels = labels if labels in tree.files else f"{bare}.txt"
-            yield _Board(picture, stems.get(f"{bare}_temp", ""), labels, None)
+            yield _Board(picture, tree.picture(f"{bare}_temp"), labels, None)
+
+
+def _tested(tree: Tree) -> Iterator[tuple[str, str]]:
+    """The tested boards: path without `_test` and ending, and the picture."""
+    for picture in tree.pictures:
+        stem = posixpath.splitext(picture)[0]
+        if stem.endswith("_test"):
+            yield stem.removesuffix("_test"), picture
 
 
 def _listed(tree: Tree, name: str, text: str, split: Split | None) -> _Board | str:
@@ -190,13 +195,12 @@ def _listed(tree: Tree, name: str, text: str, split: Split | None) -> _Board | s
         return f"{text[:80]!r} is not `picture labels`."
     home = posixpath.dirname(name)
     stem = re.sub(r"_(test|temp)$", "", posixpath.splitext(words[-2])[0])
-    stems = tree.pictures_by_path
-    picture = stems.get(posixpath.normpath(posixpath.join(home, f"{stem}_test")), "")
+    picture = tree.picture(posixpath.normpath(posixpath.join(home, f"{stem}_test")))
     if not picture:
         picture = tree.find(f"{stem}_test{posixpath.splitext(words[-2])[1]}", home)
     if not picture:
         return f"the picture {words[-2]!r} (…_test) is not in the source."
-    golden = stems.get(posixpath.splitext(picture)[0].removesuffix("_test") + "_temp", "")
+    golden = tree.picture(posixpath.splitext(picture)[0].removesuffix("_test") + "_temp")
     return _Board(picture, golden, tree.find(words[-1], home), split)
 
 
@@ -205,11 +209,11 @@ def _labels_of(stem: str) -> str:
     return f"{folder}_not/{last}.txt"
 
 
-def _names(tree: Tree) -> dict[str, str]:
+def _names(tree: Tree) -> naming.Names:
+    """Names begin below the folder of the lists."""
     lists = _lists(tree)
     home = posixpath.dirname(lists[0][0]) + "/" if lists and "/" in lists[0][0] else ""
-    short = naming.short((name.removeprefix(home) for name in tree.pictures), splits=False)
-    return {name: short[name.removeprefix(home)] for name in tree.pictures}
+    return naming.Names(tree.pictures, splits=False, home=home)
 
 
 def _kinds(tree: Tree) -> dict[int, str]:
@@ -218,7 +222,7 @@ def _kinds(tree: Tree) -> dict[int, str]:
     return dict(enumerate(names, 1))
 
 
-def _golden(tree: Tree, board: _Board, names: Mapping[str, str]) -> Item:
+def _golden(tree: Tree, board: _Board, names: naming.Names) -> Item:
     return Item(
         names[board.golden],
         functools.partial(tree.read, board.golden),
@@ -233,7 +237,7 @@ def _group(name: str) -> str:
 
 
 def _board(
-    tree: Tree, board: _Board, names: Mapping[str, str], kinds: Mapping[int, str]
+    tree: Tree, board: _Board, names: naming.Names, kinds: Mapping[int, str]
 ) -> Iterator[Item | Problem]:
     boxes: list[Labelled] = []
     labelled = board.labels in tree.files

@@ -34,7 +34,7 @@ def read(tree: Tree) -> Finding:
     except Invalid as error:
         yield Problem(CLASSES_FILE, None, str(error))
         place = _plainly
-    names = naming.short(tree.pictures, splits=False)
+    names = naming.Names(tree.pictures, splits=False)
     for picture in tree.pictures:
         split, label, name = place(picture)
         yield Item(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import functools
 import io
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -72,7 +73,7 @@ def _is_golden(name: str) -> bool:
 
 def _rest(tree: Tree) -> Tree:
     files = {n: path for n, path in tree.files.items() if not _is_golden(n) and n != LIST}
-    return Tree(files, tree.manifest)
+    return replace(tree, files=files)
 
 
 def _rows(tree: Tree, goldens: set[str]) -> tuple[dict[str, tuple[str, str]], list[Problem]]:
@@ -90,7 +91,7 @@ def _rows(tree: Tree, goldens: set[str]) -> tuple[dict[str, tuple[str, str]], li
         if reason:
             problems.append(Problem(LIST, number, reason))
         else:
-            rows[row[0]] = (row[1], row[2])
+            rows[row[0]] = (sys.intern(row[1]), sys.intern(row[2]))
     return rows, problems
 
 

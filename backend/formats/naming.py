@@ -6,8 +6,7 @@ name a split. Where two would then share a name, both keep their whole path.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath
 
 from backend.errors import Invalid
@@ -23,14 +22,33 @@ def says_something(folder: str) -> bool:
     return folder.lower() in FOLDERS or folder == UNASSIGNED or base.split_of(folder) is not None
 
 
-def short(paths: Iterable[str], *, splits: bool) -> dict[str, str]:
-    """The name of each path; `splits` says whether a split's folder is no part of it."""
-    names = {path: _below(path, splits=splits) for path in paths}
-    if len(set(names.values())) == len(names):
-        return names
-    uses = Counter(names.values())
-    whole = {path: name if uses[name] == 1 else path for path, name in names.items()}
-    return whole if len(set(whole.values())) == len(whole) else {path: path for path in names}
+class Names:
+    """The name of each path; `splits` says whether a split's folder is no part of it.
+
+    Names are made when they are asked for: a source may have millions of pictures.
+    """
+
+    def __init__(self, paths: Collection[str], *, splits: bool, home: str = "") -> None:
+        self._splits = splits
+        self._home = home
+        self._twice: frozenset[str] = frozenset()
+        self._twice = _repeated(map(self.__getitem__, paths))
+        self._whole = bool(self._twice and _repeated(map(self.__getitem__, paths)))
+
+    _whole = False
+
+    def __getitem__(self, path: str) -> str:
+        path = path.removeprefix(self._home)
+        name = path if self._whole else _below(path, splits=self._splits)
+        return path if name in self._twice else name
+
+
+def _repeated(names: Iterable[str]) -> frozenset[str]:
+    seen: set[str] = set()
+    twice: set[str] = set()
+    for name in names:
+        (twice if name in seen else seen).add(name)
+    return frozenset(twice)
 
 
 def safe(name: str) -> PurePosixPath:

@@ -90,10 +90,12 @@ def parts(tree: Tree, name: str = AUTO) -> list[Part]:
 
 
 def _parts(tree: Tree, prefix: str, depth: int) -> Iterator[Part]:
+    """The tree whole where it is one set; else what its folders are, if they differ."""
     here = _recognised(tree)
-    inside = tree.inside() if depth < DEEPEST else {}
-    formats = {_recognised(one) for one in inside.values() if one.pictures} - {None}
-    if here and (len(formats) < 2 or tree.manifest):
+    inside = tree.parts() if depth < DEEPEST and not tree.manifest else {}
+    if here and (
+        len(inside) < 2 or len({_recognised(one) for one in inside.values()} - {None}) < 2
+    ):
         yield Part(FORMATS[here], tree, prefix)
         return
     for folder, one in inside.items():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import os
 import posixpath
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -14,7 +14,8 @@ from backend.errors import Invalid, NotFound
 from backend.formats import archives, naming
 from backend.formats.base import Problem
 
-PICTURES = frozenset({".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".bmp", ".tif", ".tiff"})
+ENDINGS = (".jpg", ".png", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".jpe", ".jfif")
+PICTURES = frozenset(ENDINGS)
 NOT_PICTURES = frozenset({".svg", ".gif", ".heic", ".heif", ".avif", ".psd"})
 TEXTS = frozenset({".xml", ".txt", ".json", ".yaml", ".yml", ".names", ".data", ".csv", ".tsv"})
 MOST_TEXT = 64 * 1024 * 1024
@@ -22,49 +23,74 @@ MOST_LOOKED_AT = 200  # files, to recognise a format
 MOST_BYTES = 1_000_000_000  # of one picture
 
 
+class Index:
+    """Names by a key; the many keys of one name cost no list each."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._found: dict[str, str | list[str]] = {}
+        for key, name in pairs:
+            there = self._found.setdefault(key, name)
+            if isinstance(there, list):
+                there.append(name)
+            elif there is not name:
+                self._found[key] = [there, name]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._found
+
+    def get(self, key: str) -> Sequence[str]:
+        """The names under a key."""
+        found = self._found.get(key, ())
+        return (found,) if isinstance(found, str) else found
+
+
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A source's files; `manifest` is the one that the person pointed at, if it was a file."""
+    """A source's files; `manifest` is the one that the person pointed at, if it was a file.
 
+    A file lies at `root` under its name (after `prefix`), or under another that `files` gives.
+    There may be millions: what is kept of each is little more than its name.
+    """
+
+    root: str
     files: Mapping[str, str]
     manifest: str = ""
     problems: tuple[Problem, ...] = ()
+    prefix: str = ""
 
     @cached_property
     def pictures(self) -> tuple[str, ...]:
         """The names of all that means to be a picture, in order."""
-        return tuple(name for name in self.files if suffix(name) in PICTURES | NOT_PICTURES)
+        return tuple(name for name in self.files if is_picture(name))
+
+    def path(self, name: str) -> Path:
+        """Where a file lies."""
+        return Path(self.root, self.files[name] or self.prefix + name)
+
+    def picture(self, stem: str) -> str:
+        """The picture of that path without its ending; '' where there is none."""
+        endings = itertools.chain.from_iterable((one, one.upper()) for one in ENDINGS)
+        return next((stem + ending for ending in endings if stem + ending in self.files), "")
 
     def label_texts(self) -> Iterator[str]:
         """Text files of a picture's stem that hold something: some, from all over the source."""
         found = [
             name
             for name in self.files
-            if name.lower().endswith(".txt") and PurePosixPath(name).stem in self.pictures_by_stem
+            if name.lower().endswith(".txt") and PurePosixPath(name).stem in self.by_stem
         ]
-        filled = (name for name in found if Path(self.files[name]).stat().st_size)
         every = max(1, len(found) // MOST_LOOKED_AT)
+        filled = (name for name in found if self.path(name).stat().st_size)
         yield from itertools.islice(filled, 0, None, every)
 
     @cached_property
-    def _by_base(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for name in self.files:
-            found.setdefault(posixpath.basename(name), []).append(name)
-        return found
-
-    @cached_property
-    def pictures_by_path(self) -> dict[str, str]:
-        """The pictures by their paths without ending."""
-        return {posixpath.splitext(name)[0]: name for name in self.pictures}
-
-    @cached_property
-    def pictures_by_stem(self) -> dict[str, list[str]]:
+    def by_stem(self) -> Index:
         """The pictures by their names without folder and ending."""
-        found: dict[str, list[str]] = {}
-        for name in self.pictures:
-            found.setdefault(PurePosixPath(name).stem, []).append(name)
-        return found
+        return Index((PurePosixPath(name).stem, name) for name in self.pictures)
+
+    @cached_property
+    def _by_base(self) -> Index:
+        return Index((posixpath.basename(name), name) for name in self.files)
 
     def named(self, *endings: str) -> list[str]:
         """The files whose names end so, those nearest to the root first."""
@@ -83,7 +109,7 @@ class Tree:
             if exact in self.files:
                 return exact
         parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..", ".")]
-        candidates = self._by_base.get(parts[-1], []) if parts else []
+        candidates = self._by_base.get(parts[-1]) if parts else []
         for start in range(len(parts)):
             ending = "/".join(parts[start:])
             found = [one for one in candidates if one == ending or one.endswith("/" + ending)]
@@ -93,14 +119,14 @@ class Tree:
 
     def read(self, name: str) -> bytes:
         """The bytes of a file."""
-        path = Path(self.files[name])
+        path = self.path(name)
         if path.stat().st_size > MOST_BYTES:
             raise Invalid(f"{name} is larger than {MOST_BYTES // 10**6} MB.")
         return path.read_bytes()
 
     def bounded(self, name: str) -> bytes:
         """The bytes of a label file, refused where it is too large to be one."""
-        if Path(self.files[name]).stat().st_size > MOST_TEXT:
+        if self.path(name).stat().st_size > MOST_TEXT:
             raise Invalid(f"it is larger than {MOST_TEXT // 1024 // 1024} MB, too much for labels.")
         return self.read(name)
 
@@ -117,14 +143,19 @@ class Tree:
             if line.strip():
                 yield index, line.strip()
 
-    def inside(self) -> dict[str, Tree]:
-        """The trees of the folders at the root; names then begin there."""
-        found: dict[str, dict[str, str]] = {}
+    def parts(self) -> dict[str, Tree]:
+        """The trees of those folders at the root that hold pictures and perhaps their labels."""
+        pictured = {name.split("/")[0] for name in self.pictures if "/" in name}
+        texts = {name.split("/")[0] for name in self.files if suffix(name) in TEXTS}
+        found: dict[str, dict[str, str]] = {folder: {} for folder in sorted(pictured & texts)}
         for name, path in self.files.items():
             folder, _, rest = name.partition("/")
-            if rest:
-                found.setdefault(folder, {})[rest] = path
-        return {folder: Tree(files) for folder, files in found.items()}
+            if rest and folder in found:
+                found[folder][rest] = path
+        return {
+            folder: replace(self, files=files, prefix=f"{self.prefix}{folder}/", problems=())
+            for folder, files in found.items()
+        }
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
@@ -137,6 +168,11 @@ def suffix(name: str) -> str:
     return posixpath.splitext(name)[1].lower()
 
 
+def is_picture(name: str) -> bool:
+    """Whether a file means to be a picture; its bytes will tell whether it is one."""
+    return suffix(name) in PICTURES or suffix(name) in NOT_PICTURES
+
+
 def open_source(source: Path, scratch: Path, most_bytes: int) -> Tree:
     """The tree of a folder, an archive (unpacked below `scratch`), a manifest or one picture."""
     if source.is_dir():
@@ -146,9 +182,9 @@ def open_source(source: Path, scratch: Path, most_bytes: int) -> Tree:
     if archives.is_archive(source):
         unpacked = archives.unpack(source, scratch, most_bytes)
         wanted = {name: unpacked.files[name] for name in sorted(unpacked.files) if _wanted(name)}
-        return unwrapped(Tree(wanted, problems=tuple(unpacked.problems)))
+        return unwrapped(Tree(str(scratch), wanted, problems=tuple(unpacked.problems)))
     if suffix(source.name) in PICTURES:
-        return Tree({source.name: str(source)})
+        return Tree(str(source.parent), {source.name: ""})
     if suffix(source.name) in TEXTS:
         return _around(source)
     raise Invalid(
@@ -164,7 +200,8 @@ def unwrapped(tree: Tree) -> Tree:
             break
         start = tree.folders[0] + "/"
         files = {name.removeprefix(start): path for name, path in tree.files.items()}
-        tree = Tree(files, tree.manifest.removeprefix(start), tree.problems)
+        manifest = tree.manifest.removeprefix(start)
+        tree = replace(tree, files=files, manifest=manifest, prefix=tree.prefix + start)
     return tree
 
 
@@ -173,27 +210,25 @@ def _around(manifest: Path) -> Tree:
     root = manifest.parent
     while root.name.lower() in ("annotations", "imagesets", "main"):
         root = root.parent
-    walked = _walk(root)
-    name = manifest.relative_to(root).as_posix()
-    return Tree(walked.files, name, walked.problems)
+    return replace(_walk(root), manifest=manifest.relative_to(root).as_posix())
 
 
 def _walk(root: Path) -> Tree:
-    files: dict[str, str] = {}
+    names: list[str] = []
     problems: list[Problem] = []
-    for folder, folders, names in os.walk(root):
+    for folder, folders, bases in os.walk(root):
         folders[:] = sorted(one for one in folders if not archives.is_junk(one))
-        for base in names:
-            path = os.path.join(folder, base)
-            name = os.path.relpath(path, root).replace(os.sep, "/")
+        inside = os.path.relpath(folder, root).replace(os.sep, "/")
+        for base in bases:
+            name = base if inside == "." else f"{inside}/{base}"
             if archives.printable(name) != name:
                 reason = "its name is not readable text."
                 problems.append(Problem(archives.printable(name), None, reason))
-            elif _wanted(name) and os.path.isfile(path):
-                files[name] = path
-    return Tree(dict(sorted(files.items())), problems=tuple(problems))
+            elif _wanted(name) and os.path.isfile(os.path.join(folder, base)):
+                names.append(name)
+    names.sort()
+    return Tree(str(root), dict.fromkeys(names, ""), problems=tuple(problems))
 
 
 def _wanted(name: str) -> bool:
-    known = suffix(name) in PICTURES or suffix(name) in NOT_PICTURES or suffix(name) in TEXTS
-    return known and not archives.is_junk(name)
+    return (is_picture(name) or suffix(name) in TEXTS) and not archives.is_junk(name)

@@ -115,7 +115,7 @@ def _label_files(tree: Tree) -> Iterator[str]:
         yield from xml
         return
     for name in tree.files:
-        if name.lower().endswith(".txt") and PurePosixPath(name).stem in tree.pictures_by_stem:
+        if name.lower().endswith(".txt") and PurePosixPath(name).stem in tree.by_stem:
             yield name
 
 
@@ -124,8 +124,7 @@ class _Source:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.names = naming.short(tree.pictures, splits=False)
-        self.stems = {posixpath.splitext(name)[0] for name in self.names.values()}
+        self.names = naming.Names(tree.pictures, splits=False)
         self.finder = Finder(tree)
         self.splits: dict[str, Split] = {}
         self.problems: list[Problem] = []
@@ -147,18 +146,21 @@ class _Source:
         split = base.SPLITS[match[1].lower()]
         try:
             for _, text in self.tree.lines(name):
-                for word in (text, text.split()[0]):
+                for word in {text, text.split()[0]}:
                     if match[1].lower() != "trainval" or word not in self.splits:
                         self.splits[word] = split
         except Invalid as error:
             self.problems.append(Problem(name, None, str(error)))
 
     def split(self, picture: str) -> Split | None:
-        """The split of a picture."""
+        """The split of a picture, by its path, or by its last part where no other has that."""
+        if not self.splits:
+            return None
         name = self.names[picture]
         stem = posixpath.splitext(name)[0]
         last = posixpath.basename(stem)
-        words = (name, stem) if last in self.stems else (name, stem, last)
+        another = any("/" not in self.names[one] for one in self.tree.by_stem.get(last))
+        words = (name, stem) if last != stem and another else (name, stem, last)
         return next((self.splits[word] for word in words if word in self.splits), None)
 
     def wanted(self, picture: str) -> bool:

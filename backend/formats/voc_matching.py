@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from backend.formats import naming
-from backend.formats.tree import PICTURES, Tree, suffix
+from backend.formats.tree import PICTURES, Index, Tree, suffix
 
 LABEL_FOLDERS = frozenset({"annotations", "annotation", "xml", "xmls", "ground-truth", "labels"})
 
@@ -24,9 +24,7 @@ class Finder:
         self.twins: set[str] = set()
         self._tree = tree
         self._sizes = Counter(posixpath.dirname(name) for name in tree.pictures)
-        self._places: dict[tuple[str, ...], list[str]] = {}
-        for name in tree.pictures:
-            self._places.setdefault(_place(name), []).append(name)
+        self._places = Index(("/".join(_place(name)), name) for name in tree.pictures)
 
     def find(self, labels: str, filename: str) -> str:
         """The picture, or '' if there is none that is not taken."""
@@ -35,20 +33,20 @@ class Finder:
         if best:
             self.taken.add(best)
         if best and posixpath.basename(best) != named:
-            alike = self._tree.pictures_by_stem.get(PurePosixPath(labels).stem, ())
+            alike = self._tree.by_stem.get(PurePosixPath(labels).stem)
             self.twins.update(name for name in alike if posixpath.basename(name) == named)
         return best
 
     def _in_place(self, labels: str) -> str:
         """The one picture in the folder that mirrors the annotation's."""
-        free = self._free(self._places.get(_place(labels), ()))
+        free = self._free(self._places.get("/".join(_place(labels))))
         return free[0] if len(free) == 1 else ""
 
     def _alike(self, labels: str, named: str) -> str:
         """The likeliest of the pictures of that stem, or else the one of that name."""
         stem = PurePosixPath(labels).stem
-        stems = self._tree.pictures_by_stem
-        found = self._free([*stems.get(stem, ()), *stems.get(PurePosixPath(stem).stem, ())])
+        stems = self._tree.by_stem
+        found = self._free([*stems.get(stem), *stems.get(PurePosixPath(stem).stem)])
         if found:
             return max(found, key=lambda name: self._likeness(name, labels, named))
         exact = self._tree.find(named) if named else ""

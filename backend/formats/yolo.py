@@ -50,10 +50,9 @@ def read(tree: Tree) -> Finding:
     config = yolo_config.read(tree)
     yield from config.problems
     yield Classes(tuple(config.names[index] for index in sorted(config.names)))
-    names = naming.short(tree.pictures, splits=True)
-    only = config.splits if tree.manifest else tree.pictures
+    names = naming.Names(tree.pictures, splits=True)
     for picture in tree.pictures:
-        if picture in only:
+        if not tree.manifest or config.names_picture(picture):
             yield from _read(tree, picture, names[picture], config)
 
 
@@ -149,7 +148,7 @@ def _read(tree: Tree, picture: str, name: str, config: Config) -> Iterator[Item 
 
 def _size(tree: Tree, picture: str) -> tuple[int, int]:
     try:
-        found = pictures.header(tree.files[picture], "its picture")
+        found = pictures.header(str(tree.path(picture)), "its picture")
     except Invalid as error:
         raise Invalid(
             f"its boxes are fractions of a picture that cannot be read: {error}"

@@ -6,6 +6,7 @@ classes.txt and the like; or nothing but folders called train and val.
 
 from __future__ import annotations
 
+import functools
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,23 +25,43 @@ NAME_FILES = ("obj.names", "classes.txt", "classes.names", "_darknet.labels", "l
 MOST_YAML = 4 * 1024 * 1024
 
 
+_NONE: frozenset[Split | None] = frozenset()
+
+
 @dataclass(slots=True)
 class Config:
-    """What a data set says of itself: class names, and which pictures belong to which split."""
+    """Class names, and the splits of pictures: by folder, and by what lists name."""
 
     file: str = ""
     names: dict[int, str] = field(default_factory=dict)
-    splits: dict[str, set[Split | None]] = field(default_factory=dict)
+    folders: list[tuple[str, Split | None]] = field(default_factory=list)
+    listed: dict[str, frozenset[Split | None]] = field(default_factory=dict)
     keypoints: bool = False
     problems: list[Problem] = field(default_factory=list)
 
     def split(self, picture: str) -> Split | None:
         """The split of a picture; one in two splits is in that of its folder, or in none."""
         by_path = {base.split_of(part) for part in picture.split("/")[:-1]} - {None}
-        found = self.splits.get(picture, set()) if self.file else by_path
+        found = self._told(picture) if self.file else by_path
+        if None in found:
+            return None
         if len(found) > 1:
             found = found & by_path
         return next(iter(found)) if len(found) == 1 else None
+
+    def names_picture(self, picture: str) -> bool:
+        """Whether a folder or a list of the configuration holds this picture."""
+        return bool(self._told(picture))
+
+    def _told(self, picture: str) -> frozenset[Split | None]:
+        found = {split for folder, split in self.folders if picture.startswith(folder)}
+        return self.listed.get(picture, _NONE) | found
+
+
+@functools.cache
+def _both(found: frozenset[Split | None], split: Split | None) -> frozenset[Split | None]:
+    """Few sets for many pictures."""
+    return found | {split}
 
 
 def files(tree: Tree) -> list[str]:
@@ -135,9 +156,6 @@ def _add_splits(tree: Tree, config: Config, loaded: Mapping[str, Any]) -> None:
             if isinstance(place, str) and place:
                 path = str(loaded.get("path") or "")
                 _add_place(tree, config, path, place.replace("\\", "/"), key)
-    for picture, found in config.splits.items():
-        if None in found:
-            config.splits[picture] = set()
 
 
 def _add_place(tree: Tree, config: Config, path: str, place: str, key: str) -> None:
@@ -156,9 +174,7 @@ def _add_place(tree: Tree, config: Config, path: str, place: str, key: str) -> N
             reason = f"its folder {place!r} for {key!r} is not in the source."
             config.problems.append(Problem(config.file, None, reason))
         return
-    for picture in tree.pictures:
-        if not folder or picture.startswith(folder + "/"):
-            config.splits.setdefault(picture, set()).add(base.split_of(key))
+    config.folders.append((f"{folder}/" if folder else "", base.split_of(key)))
 
 
 def _folder(tree: Tree, home: str, path: str, place: str) -> str | None:
@@ -193,7 +209,7 @@ def _add_list(tree: Tree, config: Config, name: str, split: Split | None) -> Non
         for line, text in tree.lines(name):
             picture = tree.find(text, posixpath.dirname(name))
             if suffix(picture) in PICTURES:
-                config.splits.setdefault(picture, set()).add(split)
+                config.listed[picture] = _both(config.listed.get(picture, _NONE), split)
             else:
                 reason = f"the picture {text[:200]!r} is not in the source."
                 config.problems.append(Problem(name, line, reason))

@@ -215,9 +215,8 @@ PATHS = st.lists(
 @settings(deadline=None)
 @given(paths=st.sets(PATHS), splits=st.booleans())
 def test_no_two_pictures_get_one_name(paths: set[str], splits: bool) -> None:
-    names = naming.short(paths, splits=splits)
-    assert set(names) == paths
-    assert len(set(names.values())) == len(paths)
+    names = naming.Names(paths, splits=splits)
+    assert len({names[path] for path in paths}) == len(paths)
 
 
 @settings(max_examples=60, deadline=None)
@@ -230,7 +229,7 @@ def test_no_member_of_an_archive_leaves_its_folder(names: list[str]) -> None:
                 out.writestr(zipfile.ZipInfo(name), b"x")
         unpacked = archives.unpack(packed, folder / "in", 10**6)
         assert {path.name for path in folder.iterdir()} == {"x.zip", "in"}
-        assert all(Path(path).parent == folder / "in" for path in unpacked.files.values())
+        assert {path.name for path in (folder / "in").iterdir()} >= set(unpacked.files.values())
     assert not any(".." in name.split("/") for name in unpacked.files)
 
 
