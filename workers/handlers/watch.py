@@ -144,4 +144,3 @@ def arrivals(folder: Path) -> Iterator[Arrival]:
             except OSError:
                 continue  # taken away meanwhile
             yield Arrival(entry.path, found.st_size, found.st_mtime_ns)
-
