@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import cv2
 import numpy as np
-from defusedxml import ElementTree
 from numpy.typing import NDArray
 
 from backend import matching
