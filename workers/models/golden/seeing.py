@@ -43,8 +43,7 @@ def look(picture: Picture, settings: Settings) -> Seen:
     change, fit = see(picture.pixels, picture.golden, picture.name, settings)
     regions = proposals.find(change, settings)
     rows = features.measure(change, regions, settings.scale)
-    pad = settings.pad if binary else settings.pad_colour
-    return Seen(regions.corners.astype(np.float64), rows, (width, height), pad, fit)
+    return Seen(regions.corners.astype(np.float64), rows, (width, height), settings.pad, fit)
 
 
 def _binary_change(

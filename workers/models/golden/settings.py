@@ -20,7 +20,7 @@ class Settings:
     grow: int = 5  # from the core of a difference to all of it
     join: int = 2  # half the gap over which two parts are one defect
     pad: int = 10  # how far a box stands off its defect
-    pad_colour: int = 16  # and on photographs
+    pad_most: int = 16  # and at most, on large pictures
     smallest: int = 4  # least pixels of a core
     most: int = 120  # proposals a picture, largest first
     fit: float = 0.9  # least confidence of a registration
@@ -33,6 +33,7 @@ class Settings:
         scale = max(1.0, side / self.usual)
         return dataclasses.replace(
             self,
+            pad=min(round(self.pad * scale), max(self.pad, self.pad_most)),
             grow=round(self.grow * scale),
             join=round(self.join * scale),
             smallest=round(self.smallest * scale * scale),
