@@ -228,7 +228,9 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
     batch = max(place.count, min(given.batch, len(task.data.of(Split.TRAIN))))
     batch -= batch % place.count
     extra = {name: value for name, value in given.extra.items() if name not in OURS}
-    rate = {"lr0": given.learning_rate, "optimizer": "AdamW"} if given.learning_rate else {}
+    # A bias rate of 0.1, the default for a chosen rate, would forget what the start weights know.
+    chosen = {"lr0": given.learning_rate, "optimizer": "AdamW", "warmup_bias_lr": 0.0}
+    rate = chosen if given.learning_rate else {}
     return {
         "task": "detect",
         "mode": "train",
