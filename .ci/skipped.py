@@ -6,8 +6,10 @@ import os
 import sys
 from xml.etree import ElementTree
 
-# Without the real pictures only those tests may be skipped that ask for them.
-ALLOWED = () if os.environ.get("LOUPE_REAL_DATA") else ("LOUPE_REAL_DATA",)
+# Half precision needs a GPU; and without the real pictures those tests may be skipped that ask
+# for them.
+NO_GPU = "this machine does not compute in f16"
+ALLOWED = (NO_GPU,) if os.environ.get("LOUPE_REAL_DATA") else (NO_GPU, "LOUPE_REAL_DATA")
 
 
 def skipped(report: str) -> list[str]:

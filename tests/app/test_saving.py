@@ -77,7 +77,7 @@ def test_too_many_boxes_and_too_many_bytes_are_refused(
     assert put(client, image, {"version": seen, "boxes": many})[0] == 400
     large = b'{"version": 0, "boxes": [' + b" " * 50_000_000 + b"]}"
     answer = client.put(f"/api/images/{image}/boxes", content=large, headers=WRITE)
-    assert answer.status_code == 400
+    assert answer.status_code == 413
     assert "MB" in answer.json()["error"]
     assert version(house, image) == seen
 

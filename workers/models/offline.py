@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 
+from PIL import Image
+
 from backend import settings
 
 SETTINGS = {
@@ -22,12 +24,18 @@ def environment() -> dict[str, str]:
 
 
 def prepare() -> None:
-    """Set the environment, import Ultralytics and switch off all that reports or downloads."""
+    """Set the environment, import Ultralytics and switch off all that reports or downloads.
+
+    Ultralytics puts an opener of its own into Pillow, which wants to install a library when it
+    meets a file that is no picture: Pillow's own is put back.
+    """
     for name, value in environment().items():
         os.environ.setdefault(name, value)
     (settings.current().cache / "ultralytics").mkdir(parents=True, exist_ok=True)
+    opener = Image.open
     from ultralytics import utils
 
+    Image.open = opener
     utils.LOGGER.setLevel(logging.ERROR)
     if any(utils.SETTINGS.get(name) for name in OFF):
         utils.SETTINGS.update({name: False for name in OFF if name in utils.SETTINGS})
