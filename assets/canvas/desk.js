@@ -157,7 +157,7 @@ export class Desk extends EventTarget {
   }
 
   get chosenProposals() {
-    return this.proposals.filter((p) => this.selected.has(nameOf(p)));
+    return (this.item?.proposals ?? []).filter((p) => this.selected.has(nameOf(p)));
   }
 
   /** @param {import("./types.js").Rectangle} r */
@@ -203,9 +203,27 @@ export class Desk extends EventTarget {
     if (this.byImage) return this.commit("class", { label });
     this.label = label;
     const other = this.chosen.filter((box) => box.label !== label).map((box) => ({ ...box, label }));
-    const proposals = this.chosenProposals.map((p) => ({ ...p, label }));
-    if (other.length + proposals.length) return this.change([...other, ...proposals], "class");
-    return this.changed("selection");
+    const proposals = this.chosenProposals;
+    if (!other.length && !proposals.length) return this.changed("selection");
+    const byId = new Map(other.map((box) => [box.id, box]));
+    return this.named(this.sheet.boxes.map((box) => byId.get(box.id) ?? box), proposals, label);
+  }
+
+  /** Proposals given a class; where a box of that class stands already, none is put over it:
+   * one without a detection takes this one, and a second detection of one defect is refused.
+   * @param {Box[]} boxes @param {Proposal[]} proposals @param {string} label */
+  named(boxes, proposals, label) {
+    const refused = [...this.refused];
+    for (const p of proposals) {
+      const at = boxes.findIndex((b) => b.label === label && geometry.overlap(b, p) > 0.5);
+      const made = this.taken({ ...p, label });
+      if (at < 0) boxes.push(made);
+      else if (boxes[at].detection) refused.push(p.idx);
+      else boxes[at] = { ...boxes[at], detection: made.detection };
+    }
+    this.commit("class", proposals.length ? { boxes, ...this.refusing(refused) } : { boxes });
+    const chosen = proposals.map((p) => boxes.find((b) => b.detection?.idx === p.idx && b.detection.run === p.run)?.id);
+    if (chosen.some(Boolean)) this.select(chosen.filter(Boolean));
   }
 
   /** @param {number} dx @param {number} dy */
