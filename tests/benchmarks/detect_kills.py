@@ -1,6 +1,7 @@
 """A run through Ray while its actors, its process, its worker and its cluster are killed.
 
-Takes minutes, so it is run by hand: `pytest tests/benchmarks/detect_kills.py`. It has not passed yet.
+Takes minutes, so it is run by hand: `pytest tests/benchmarks/detect_kills.py`; it has not
+passed yet.
 """
 
 from __future__ import annotations
