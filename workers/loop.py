@@ -77,7 +77,7 @@ class Worker:
                 self._look_after(lane, self.busy[lane])
             else:
                 self._take_next(lane)
-        if self._is_due("watch", WATCH):
+        if self._is_due("look after others", WATCH):
             self._watch()
         if self._is_due("show", SHOW):
             self._show()
