@@ -84,7 +84,7 @@ def test_a_training_can_be_found_in_mlflow(house: House, project: Project) -> No
         params = dict(tracked.execute("select key, value from params"))
     assert experiment == (project.name,)
     assert ("v1",) in names
-    assert {"loss", "held_out_map50", "duration"} <= keys
+    assert {"ap", "held_out_map50", "duration"} <= keys
     assert params["seed"] == "1"
     assert len(list((house.home / "mlruns").rglob("*.npz"))) == len(names)
 
