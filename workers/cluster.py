@@ -46,7 +46,7 @@ def join(context: Context) -> Any:
 
 def connect(address: str) -> Any:
     """Connect this process to a cluster; "local" starts one that ends with this process."""
-    _prepare(address)
+    prepare(address)
     import ray
 
     if not ray.is_initialized():
@@ -112,13 +112,14 @@ def _ready(settings: Settings, ray: Any) -> dict[str, str]:
     return {"address": address, "token": os.environ["RAY_AUTH_TOKEN"]}
 
 
-def _prepare(address: str) -> None:
+def prepare(address: str) -> None:
     """Ray reads these when it is imported and hands them on to its own processes."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     if address == "local":
-        # Whoever can reach an open cluster can run anything on it.
-        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+        # Whoever can reach an open cluster can run anything on it. A process keeps its first token.
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     elif _has_token():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 from collections.abc import Iterator
@@ -22,8 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    # Whatever token this machine has is for another cluster.
-    os.environ.update(clusters.QUIET, RAY_AUTH_MODE="disabled")
+    clusters.prepare("local")
     from ray.cluster_utils import Cluster
 
     made = Cluster(
@@ -34,7 +32,6 @@ def cluster() -> Iterator[Any]:
     made.add_node(num_cpus=1)
     yield made
     made.shutdown()
-    del os.environ["RAY_AUTH_MODE"]
 
 
 @pytest.fixture
