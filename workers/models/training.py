@@ -61,12 +61,12 @@ class Pace:
     def __init__(self, reporter: Reporter, epochs: int, every: float = 0.5) -> None:
         self.reporter, self.epochs, self.every = reporter, epochs, every
         self.batches = 1
-        self.told = 0.0
         self.begin_epoch()
 
     def begin_epoch(self) -> None:
-        """Count the batches and images of the next epoch only."""
+        """Count the batches and images of the next epoch only, and tell its first batch."""
         self.done, self.images, self.started = 0, 0, time.monotonic()
+        self.told = 0.0
 
     def batch(self, epoch: int, images: int, loss: float) -> None:
         """One more batch of an epoch (counted from 0) is done."""
