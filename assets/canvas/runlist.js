@@ -6,6 +6,8 @@ import { go } from "../site.js";
 import * as words from "../words.js";
 import { short } from "./panel.js";
 
+const EXPORTS = [["csv", "CSV"], ["parquet", "Parquet"], ["coco", "COCO"]];
+
 /** @param {string} project */
 export async function runList(project) {
   const runs = await net.get(`/api/projects/${encodeURIComponent(project)}/runs`);
@@ -31,19 +33,19 @@ export async function comparison(run, against) {
 
 function row(run, before) {
   const open = () => go({ run: run.id, image: "", view: "" });
-  const top = Object.entries(run.classes).slice(0, 4);
+  const top = Object.entries(run.classes).slice(0, 3);
   return h("tr", {},
     h("td", {}, h("a", { href: `?${address(run.id)}` }, `Run ${run.id}`), h("small", {}, ` ${words.ago(run.at)}${run.author ? `, ${run.author}` : ""}`)),
     h("td", {}, run.model === run.family ? run.model : `${run.model} (${run.family})`),
     h("td.number", {}, words.count(run.images)),
     h("td.number", {}, words.count(run.detections)),
     h("td", {}, h("div.chips", {}, top.map(([name, n]) => h("span.chip", {}, name, h("b.number", {}, words.count(n)))),
-      Object.keys(run.classes).length > 4 && h("span.chip", {}, `+${Object.keys(run.classes).length - 4}`))),
+      Object.keys(run.classes).length > 3 && h("span.chip", {}, `+${Object.keys(run.classes).length - 3}`))),
     h("td.number", {}, run.finished ? (run.seconds ? `${words.count(Math.round(run.images / run.seconds))} images/s` : "–") : "running"),
     h("td", {}, h("div.lp-progress", { title: `${run.reviewed} of ${run.images}` }, h("i", { style: { width: `${run.images ? (100 * run.reviewed) / run.images : 0}%` } })),
       h("small", {}, `${words.count(run.reviewed)} of ${words.count(run.images)}`)),
     h("td", {}, h("div.row", {}, before && h("a", { href: `?${address(run.id, { view: "compare", against: before.id })}` }, `Compare with ${before.id}`),
-      ["csv", "parquet", "coco"].map((name) => h("a", { href: `/api/runs/${run.id}/export/${name}`, download: "" }, name.toUpperCase())))),
+      EXPORTS.map(([name, text]) => h("a", { href: `/api/runs/${run.id}/export/${name}`, download: "" }, text)))),
     h("td", {}, h("button.primary", { onclick: open }, run.reviewed >= run.images && run.images ? "Look" : "Review")));
 }
 

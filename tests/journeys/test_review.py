@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import select
 
-from backend.domain import State, Verdict
+from backend.domain import Run, RunImage, State, Verdict
 from backend.sample.boards import CLASSES
 from backend.services import deciding, labelling, reviewing, snapshots
 from backend.services.deciding import BOARD, Subject
 from backend.settings import Settings
-from backend.storage import engine, files
+from backend.storage import engine, files, warehouse
 from backend.storage.tables import DecisionRow
 from tests.journeys import boards, conftest
 from tests.journeys.conftest import Site
@@ -236,3 +237,21 @@ def test_decisions_at_the_pace_of_keys_survive_a_killed_server(
     context.close()
     site.database.close()
     conftest.stop(process)
+
+
+def test_two_runs_are_compared_and_taken_out(page: Page, site: Site) -> None:
+    made = boards.put(site, "review compared", 4)
+    boards.detect(site, made, 910)
+    with site.database.write.begin() as session:
+        warehouse.start(session, Run(911, "v1", "yolo", datetime.now(UTC), made.project.id))
+        warehouse.record(session, 911, [RunImage(id_, str(id_)) for id_ in made.ids])
+    page.goto(f"/?project={made.project.id}&tab=review")
+    page.get_by_role("link", name="Compare with 910").click()
+    expect(page.get_by_role("heading", name="Run 911 against run 910")).to_be_visible()
+    lost = sum(bool(made.defects[id_]) for id_ in made.ids)
+    expect(page.locator(".lp-cover tbody tr")).to_have_count(lost)
+    page.get_by_role("link", name="All runs").click()
+    with page.expect_download() as download:
+        page.get_by_role("row").filter(has_text="Run 910").get_by_role("link", name="CSV").click()
+    rows = Path(download.value.path()).read_text().splitlines()
+    assert len(rows) == 1 + sum(len(made.defects[id_]) + 1 for id_ in made.ids)
