@@ -18,11 +18,15 @@ from ultralytics.nn import tasks
 
 from backend.domain import Split
 from backend.errors import Unavailable
-from workers.models import training, yolo_network
+from workers.models import training, weights, yolo_network
 from workers.models.base import Example, Parameters, Reporter
 from workers.models.training import Place, Task
 
 OURS = {"from_scratch", "download", "half"}
+# Fewer images than this are changed less: what is learned in a few steps must fit at once.
+FEW = 1000
+# The learning rate of a network that knows all classes already; it has more to lose than to learn.
+GENTLE = 4e-4
 CURVES = {
     "train/box_loss": "box_loss",
     "train/cls_loss": "cls_loss",
@@ -228,9 +232,8 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
     batch = max(place.count, min(given.batch, len(task.data.of(Split.TRAIN))))
     batch -= batch % place.count
     extra = {name: value for name, value in given.extra.items() if name not in OURS}
-    # A bias rate of 0.1, the default for a chosen rate, would forget what the start weights know.
-    chosen = {"lr0": given.learning_rate, "optimizer": "AdamW", "warmup_bias_lr": 0.0}
-    rate = chosen if given.learning_rate else {}
+    rate = given.learning_rate or (GENTLE if _knows_all(task) else 0.0)
+    few = len(task.data.of(Split.TRAIN)) < FEW
     return {
         "task": "detect",
         "mode": "train",
@@ -241,7 +244,7 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
         "epochs": given.epochs,
         "imgsz": _side(given),
         "batch": batch,
-        "nbs": batch if len(task.data.of(Split.TRAIN)) < 1000 else 64,
+        "nbs": batch if few else 64,
         "seed": given.seed,
         "patience": given.patience,
         "device": place.device.removeprefix("cuda:"),
@@ -250,11 +253,21 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
         "deterministic": False,
         "plots": False,
         "verbose": False,
-        "close_mosaic": max(1, given.epochs // 4),
+        "close_mosaic": max(1, given.epochs // (2 if few else 4)),
         "warmup_epochs": min(3.0, given.epochs / 10),
-        **rate,
+        # A start model's biases are good; Ultralytics would throw them about in the warm-up.
+        "warmup_bias_lr": 0.0,
+        **({"mosaic": 0.5, "scale": 0.2} if few else {}),
+        **({"lr0": rate, "optimizer": "AdamW"} if rate else {}),
         **extra,
     }
+
+
+def _knows_all(task: Task) -> bool:
+    """Whether the start weights are of ours and know each class of the project."""
+    if task.start is None or not weights.is_ours(task.start):
+        return False
+    return set(task.data.classes) <= set(weights.peek(task.start).classes)
 
 
 def _side(parameters: Parameters) -> int:
