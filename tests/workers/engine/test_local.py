@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backend.errors import Invalid
-from tests.workers.engine import spots
+from tests.workers.engine import broken, spots
 from workers.engine import chunks
 from workers.engine.chunks import ChunkResult, Looked, Status, Work
 from workers.engine.local import LocalPool
@@ -58,6 +59,21 @@ def test_a_picture_that_kills_its_process_is_the_only_one_left_out(tmp_path: Pat
     assert [i for i, one in found.items() if one.status != Status.OK] == [5]
     assert found[5].status == Status.CRASHED
     assert "killer0.png" in found[5].error
+
+
+def test_two_broken_files_of_a_hundred_are_listed_and_all_others_detected(tmp_path: Path) -> None:
+    paths = spots.draw(tmp_path, 343)
+    reasons = {}
+    for at, (name, (data, reason)) in enumerate(broken.files().items()):
+        (tmp_path / name).write_bytes(data)
+        paths.insert(50 * at, str(tmp_path / name))
+        reasons[50 * at] = reason
+    with LocalPool(spots.setup(), 2) as pool:
+        found = _all(pool.run(chunks.cut(_work(paths), 16)))
+    failed = {i: one.error for i, one in found.items() if one.status != Status.OK}
+    assert sorted(failed) == sorted(reasons)
+    assert all(re.search(reasons[i], error) for i, error in failed.items())
+    assert sum(len(found[i].boxes) for i in found) == sum(i % 3 for i in range(343))
 
 
 def test_no_process_is_left_when_the_pool_is_closed_in_the_middle(tmp_path: Path) -> None:
