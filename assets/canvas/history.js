@@ -1,4 +1,4 @@
-/** Undo and redo for each image, kept while the tab lives: leaving an image and coming back changes nothing. */
+/** Undo and redo for each image: leaving an image and coming back changes nothing. */
 
 /** @typedef {import('./types.js').Sheet} Sheet */
 
@@ -23,6 +23,11 @@ export class History {
     past.push(before);
     if (past.length > DEEPEST) past.shift();
     future.length = 0;
+  }
+
+  /** What the server knows of an image that this tab has not changed. @param {number} image @param {Sheet[]} past */
+  remember(image, past) {
+    this.images.set(image, { past, future: [] });
   }
 
   /** @param {number} image @param {Sheet} now @returns {Sheet | null} */

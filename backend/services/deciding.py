@@ -132,14 +132,19 @@ def judge(
 
 
 def standing(
-    session: Session, image_ids: Collection[int], run_ids: Collection[int]
+    session: Session,
+    image_ids: Collection[int],
+    run_ids: Collection[int],
+    until: int | None = None,
 ) -> dict[int, dict[Subject, Standing]]:
-    """The decisions that stand now, by image and subject."""
+    """The decisions that stand now, or stood at a version of their image, by image and subject."""
     query = (
         select(DecisionRow)
         .where(DecisionRow.run_id.in_(run_ids), DecisionRow.image_id.in_(image_ids))
         .order_by(DecisionRow.id)
     )
+    if until is not None:
+        query = query.where(DecisionRow.revision <= until)
     found: dict[int, dict[Subject, Standing]] = {image_id: {} for image_id in image_ids}
     for row in session.scalars(query):
         subject = subject_of(row)
