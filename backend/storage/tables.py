@@ -260,6 +260,19 @@ class DecisionRow(OperationalBase):
     revision: Mapped[int | None]
 
 
+class RepeatRow(OperationalBase):
+    """A second, blind answer to an image of a run; complete when it has the board's verdict."""
+
+    __tablename__ = "repeat"
+    run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    image_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    author: Mapped[str] = mapped_column(String(100), primary_key=True)
+    at: Mapped[datetime] = mapped_column(default=now)
+    seconds: Mapped[float] = mapped_column(default=0.0)
+    verdict: Mapped[str] = mapped_column(String(20), default="")
+    judged: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
 class LeaseRow(OperationalBase):
     """An image of a run that one person has before them; it ends by itself."""
 

@@ -113,6 +113,27 @@ def upgrade() -> None:
         sa.UniqueConstraint("name"),
     )
     op.create_table(
+        "repeat",
+        sa.Column(
+            "run_id",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            autoincrement=False,
+            nullable=False,
+        ),
+        sa.Column(
+            "image_id",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            autoincrement=False,
+            nullable=False,
+        ),
+        sa.Column("author", sa.String(length=100), nullable=False),
+        sa.Column("at", types.Moment(), nullable=False),
+        sa.Column("seconds", sa.Float(), nullable=False),
+        sa.Column("verdict", sa.String(length=20), nullable=False),
+        sa.Column("judged", types.Json(), nullable=False),
+        sa.PrimaryKeyConstraint("run_id", "image_id", "author"),
+    )
+    op.create_table(
         "run",
         sa.Column(
             "id",
