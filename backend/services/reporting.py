@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow
@@ -13,16 +13,21 @@ from pyarrow import parquet
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.domain import Box, Detection
 from backend.errors import Invalid
-from backend.services import deciding, projects
+from backend.services import deciding, labelling, measuring, projects, reviewing
 from backend.storage import warehouse
 from backend.storage.tables import ImageRow, RunImageRow
+
+Boxes = Sequence[Box]
+Found = Sequence[Detection]
+Said = Collection[deciding.Subject]
 
 PAGE = 2000
 FORMATS = ("csv", "parquet", "coco")
 COLUMNS = (
     "run", "model", "image", "name", "sha256", "group", "idx", "label", "score",
-    "x1", "y1", "x2", "y2", "decision", "decided_by", "board", "board_by",
+    "x1", "y1", "x2", "y2", "decision", "decided_by", "board", "board_by", "rule",
 )  # fmt: skip
 
 
@@ -40,11 +45,13 @@ def write(session: Session, run_id: int, format_name: str) -> Iterator[bytes]:
 def rows(session: Session, run_id: int) -> Iterator[dict[str, Any]]:
     """Every detection of a run with what people said of it, in the order of the images' ids."""
     run = warehouse.get(session, run_id)
+    rule = _rule(session, run.project_id)
     for seen in _pages(session, run_id):
         ids = [row.image_id for row in seen]
         found = warehouse.detections(session, run_id, ids)
         standing = deciding.standing(session, ids, [run_id])
         groups = _groups(session, ids)
+        labels = labelling.boxes_of(session, ids)
         for row in seen:
             said = standing[row.image_id]
             board = said.get(deciding.Subject(run_id, None, deciding.BOARD))
@@ -57,6 +64,7 @@ def rows(session: Session, run_id: int) -> Iterator[dict[str, Any]]:
                 "group": groups.get(row.image_id, ""),
                 "board": board.verdict.value if board else "",
                 "board_by": board.author if board else "",
+                "rule": rule(labels[row.image_id], found[row.image_id], said),
             }
             for one in found[row.image_id]:
                 decision = said.get(deciding.Subject(run_id, one.idx))
@@ -73,6 +81,19 @@ def rows(session: Session, run_id: int) -> Iterator[dict[str, Any]]:
                 }
             if not found[row.image_id]:
                 yield about
+
+
+def _rule(session: Session, project_id: int | None) -> Callable[[Boxes, Found, Said], str]:
+    """What the project's rule says of a board; without a project there is no rule."""
+    if project_id is None:
+        return lambda _boxes, _found, _said: ""
+    chosen = reviewing.rule(session, project_id)
+    severity = measuring.severities(session, project_id)
+
+    def says(boxes: Boxes, found: Found, said: Said) -> str:
+        return measuring.verdict(boxes, found, {one.idx for one in said}, chosen, severity)
+
+    return says
 
 
 def _csv(values: Iterable[dict[str, Any]]) -> Iterator[bytes]:

@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend import matching
 from backend.domain import Detection, Run, Verdict
 from backend.errors import Invalid, NotFound
 from backend.services import deciding, listing, projects
@@ -19,6 +18,7 @@ from backend.storage.tables import DetectionRow, ImageRow, RunImageRow, RunRow
 PURPOSES = ("detect", "propose", "evaluate")
 MOST_RUNS = 200
 MOST_TILES = 400
+MOST_GROUPS = 500
 RULE = "review"
 
 
@@ -56,15 +56,6 @@ class Tile:
     height: int
     detection: Detection
     verdict: str
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """How the detections of some images stand against their labels."""
-
-    right: int = 0
-    false_calls: int = 0
-    escapes: int = 0
 
 
 def runs(session: Session, project_id: int) -> list[RunSummary]:
@@ -114,16 +105,21 @@ def items(session: Session, run_id: int, image_ids: Collection[int]) -> tuple[Re
     )
 
 
-def figures(session: Session, run_id: int, image_ids: Collection[int], least: float) -> Figures:
-    """True and false detections and escapes of labelled images, at a score."""
-    right = false_calls = escapes = 0
-    for one in items(session, run_id, image_ids):
-        kept = [d for d in one.detections if d.score >= least]
-        matched = matching.match_boxes(kept, one.item.boxes)
-        right += matched.found
-        false_calls += matched.false_calls
-        escapes += matched.missed
-    return Figures(right, false_calls, escapes)
+def groups(session: Session, run_id: int) -> list[str]:
+    """The lots of the project that a run belongs to, by name."""
+    query = (
+        select(ImageRow.group)
+        .where(
+            ImageRow.project_id == project_of(session, run_id),
+            ImageRow.group != "",
+            ImageRow.is_golden.is_(False),
+            ImageRow.deleted.is_(None),
+        )
+        .distinct()
+        .order_by(ImageRow.group)
+        .limit(MOST_GROUPS)
+    )
+    return list(session.scalars(query))
 
 
 def wall(
@@ -147,9 +143,12 @@ def wall(
 
 
 def rule(session: Session, project_id: int) -> dict[str, Any]:
-    """When a board fails: the least score of each class that counts, and the least severity."""
+    """When a board fails: the least score of each class that counts, and the least severity.
+
+    `repeats` is the share of boards that somebody judges a second time, unknowingly.
+    """
     kept = projects.options(session, project_id).get(RULE, {})
-    return {"threshold": 0.5, "thresholds": {}, "severity": 1, **kept}
+    return {"threshold": 0.5, "thresholds": {}, "severity": 1, "repeats": 0.0, **kept}
 
 
 def set_rule(session: Session, project_id: int, wanted: Mapping[str, Any]) -> None:

@@ -1,0 +1,72 @@
+"""A run against its labels, and what the project's rule says of a board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy.orm import Session
+
+from backend.domain import Box, Detection, Run, RunImage, State
+from backend.services import images, labelling, measuring, projects, reviewing
+from backend.services.images import NewImage
+from backend.services.measuring import Figures
+from backend.storage import warehouse
+from backend.storage.engine import Database
+
+RUN = 4
+RULE = {"threshold": 0.5, "thresholds": {"short": 0.8}, "severity": 2}
+SPUR = Detection(10.0, 10.0, 30.0, 40.0, "spur", 0.6, 0)
+SHORT = Detection(50.0, 50.0, 80.0, 80.0, "short", 0.7, 1)
+SEVERITY = {"spur": 1, "short": 3}
+
+
+@pytest.fixture
+def session(database: Database) -> Iterator[Session]:
+    with database.write.begin() as opened:
+        project = projects.create(opened, "line")
+        for label in ("spur", "short"):
+            projects.ensure_class(opened, project.id, label)
+        new = [NewImage(n, n * 64, 99, 99, group=f"lot {n}") for n in "abc"]
+        images.add(opened, project.id, new, "")
+        ids = images.ids(opened, project.id, list("abc"))
+        warehouse.start(opened, Run(RUN, "v1", "yolo", datetime.now(UTC), project_id=project.id))
+        rows = [RunImage(ids[n], n, detections=(SPUR, SHORT)) for n in "abc"]
+        warehouse.record(opened, RUN, rows)
+        there = Box(10.0, 10.0, 30.0, 40.0, "spur")
+        missed = Box(1.0, 60.0, 9.0, 70.0, "spur")
+        for name, boxes in (("a", [there, missed]), ("b", [])):
+            labelling.save(opened, ids[name], 0, boxes, "ana", state=State.DONE)
+        yield opened
+
+
+def test_escapes_and_false_calls_are_counted_where_labels_exist(session: Session) -> None:
+    assert measuring.figures(session, RUN) == Figures(2, right=1, false_calls=3, escapes=1)
+
+
+def test_the_thresholds_of_the_project_decide_what_counts(session: Session) -> None:
+    reviewing.set_rule(session, reviewing.project_of(session, RUN), RULE)
+    assert measuring.figures(session, RUN) == Figures(2, right=1, false_calls=1, escapes=1)
+
+
+def test_the_lots_of_a_run_are_told(session: Session) -> None:
+    assert reviewing.groups(session, RUN) == ["lot a", "lot b", "lot c"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "score", "said", "wanted"),
+    [
+        ((), 0.7, (), "pass"),
+        ((), 0.8, (), "fail"),
+        ((), 0.8, (1,), "pass"),
+        (("short",), 0.1, (), "fail"),
+        (("spur",), 0.1, (), "pass"),
+    ],
+)
+def test_a_board_fails_by_severity_and_thresholds(
+    labels: tuple[str, ...], score: float, said: tuple[int, ...], wanted: str
+) -> None:
+    boxes = [Box(1.0, 1.0, 9.0, 9.0, label) for label in labels]
+    short = Detection(50.0, 50.0, 80.0, 80.0, "short", score, 1)
+    assert measuring.verdict(boxes, [SPUR, short], said, RULE, SEVERITY) == wanted
