@@ -5,31 +5,36 @@ import { closeup } from "./canvas/closeup.js";
 import { nameOf } from "./canvas/desk.js";
 import * as judging from "./canvas/judging.js";
 import * as panel from "./canvas/panel.js";
+import * as ruling from "./canvas/ruling.js";
 import { comparison, runList } from "./canvas/runlist.js";
 import { Wall } from "./canvas/sweep.js";
 import * as verdicts from "./canvas/verdicts.js";
 import { fill, h, select } from "./dom.js";
 import * as net from "./net.js";
-import { go, toast } from "./site.js";
+import { go, poll, toast } from "./site.js";
 import * as words from "./words.js";
 
 const AHEAD = 6;
 const RENEW = 30_000;
 const SORTS = [["doubt", "Most doubtful first"], ["score", "Best score first"], ["detections", "Most detections first"], ["size", "Largest first"], ["name", "By name"]];
+const SCORES = [["", "Any score"], ["0.25", "Score ≥ .25"], ["0.5", "Score ≥ .50"], ["0.75", "Score ≥ .75"], ["0.9", "Score ≥ .90"]];
 const STANDS = [["", "Open"], ["pass", "Passed"], ["fail", "Failed"]];
 
 class Review extends Bench {
   constructor(element) {
     super(element, "review");
-    this.rule = { threshold: 0.5, thresholds: {}, severity: 1 };
+    this.rule = { threshold: 0.5, thresholds: {}, severity: 1, repeats: 0 };
     this.least = Number(localStorage.getItem("loupe:review-score") ?? 0.3);
     this.showLabels = this.showDetections = true;
     this.others = 0;
+    /** @type {Map<string, any>} of runs, as they were counted */
+    this.figures = new Map();
+    this.lots = [];
     this.desk.extra = () => ({ review: true, seconds: this.spent() });
     this.closeup = closeup(this.pictures);
     this.wall = new Wall(this.pictures, (label) => this.color(label));
     this.classPanel = panel.classes(this.parts());
-    this.panels = [judging.defect(this), judging.list(this), judging.board(this), judging.sliders(this), this.classPanel, judging.why(this)];
+    this.panels = [judging.defect(this), judging.list(this), judging.board(this), ruling.scores(this), ruling.rule(this), this.classPanel, judging.why(this)];
     fill(this.side, this.panels.map((one) => one.root));
     this.head = h("header.lp-head");
     this.cover = h("div.lp-cover", { hidden: true });
@@ -62,8 +67,9 @@ class Review extends Bench {
     this.bench.hidden = !run || wall || Boolean(against);
     this.wall.root.hidden = !run || !wall;
     if (!run) return this.chooseRun(query.get("project") ?? "");
+    if (run !== this.run) this.learnLots(run);
     this.run = run;
-    if (against) return fill(this.cover, await comparison(run, against).catch((error) => h("p", {}, error.message)));
+    if (against) return fill(this.cover, await comparison(query.get("project") ?? "", run, against).catch((error) => h("p", {}, error.message)));
     this.header(query);
     if (wall) {
       if (this.shownWall !== asked) await this.showWall(query, asked);
@@ -71,6 +77,14 @@ class Review extends Bench {
     }
     this.shownWall = "";
     return super.arrive(query);
+  }
+
+  async learnLots(run) {
+    this.lots = [];
+    const lots = await net.get(`/api/runs/${run}/groups`).catch(() => []);
+    if (run !== this.run) return;
+    this.lots = lots;
+    this.header(new URLSearchParams(location.search));
   }
 
   async showWall(query, asked) {
@@ -88,8 +102,16 @@ class Review extends Bench {
   async chooseRun(project) {
     this.run = 0;
     this.project = "";
-    fill(this.cover, project ? await runList(project).catch((error) => h("p", {}, error.message))
+    const list = project ? await runList(project, this.figures).catch((error) => ({ root: h("p", {}, error.message), open: false })) : null;
+    this.runsOpen = Boolean(list?.open);
+    if (this.run) return;
+    fill(this.cover, list ? list.root
       : h("div.empty", {}, h("h2", {}, "No project is open"), h("div.row", {}, h("button.primary", { onclick: () => go({ tab: "projects" }) }, "Choose a project"))));
+  }
+
+  /** A run that is still at work is followed. */
+  async follow() {
+    if (!this.run && this.runsOpen && !this.cover.hidden) await this.chooseRun(new URLSearchParams(location.search).get("project") ?? "");
   }
 
   header(query) {
@@ -100,6 +122,8 @@ class Review extends Bench {
       select(SORTS, query.get("sort") ?? "doubt", choose("sort"), { "aria-label": "Order" }),
       select(STANDS, query.get("stands") ?? "", choose("stands"), { "aria-label": "Verdict" }),
       select(labels, query.get("class") ?? "", choose("class"), { "aria-label": "Class" }),
+      select(SCORES, query.get("score") ?? "", choose("score"), { "aria-label": "Score" }),
+      this.lots.length > 0 && select([["", "All lots"], ...this.lots.map((lot) => [lot, lot])], query.get("group") ?? "", choose("group"), { "aria-label": "Lot" }),
       h("span.lp-head-gap"), h("span.lp-hint", {}, this.others ? `${words.many(this.others, "other")} here` : ""),
       h("button", { onclick: () => go({ view: "wall" }) }, "Defect wall"));
   }
@@ -146,7 +170,7 @@ class Review extends Bench {
 
   async extend() {
     if (this.extending || this.ended) return this.extending;
-    const last = this.list[this.list.length - 1];
+    const last = this.list.findLast((item) => !item.repeat);
     this.extending = this.take(0, AHEAD, last?.id ?? 0).catch((error) => (toast(error.message, "failed"), null));
     const answer = await this.extending;
     this.extending = null;
@@ -156,6 +180,10 @@ class Review extends Bench {
     this.list.push(...answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id)));
     this.show("image");
     return answer;
+  }
+
+  remember(item) {
+    if (!item.repeat) super.remember(item);
   }
 
   look_ahead() {
@@ -168,7 +196,7 @@ class Review extends Bench {
 
   async refresh() {
     const { item } = this.desk;
-    if (!item || performance.now() - (item.seen ?? 0) < 5000) return;
+    if (!item || item.repeat || performance.now() - (item.seen ?? 0) < 5000) return;
     const answer = await net.get(`/api/runs/${this.run}/images/${item.id}`).catch(() => null);
     if (answer) this.desk.receive(answer.items);
     item.seen = performance.now();
@@ -203,6 +231,11 @@ class Review extends Bench {
     return verdicts.stands(this.desk, (label) => this.leastOf(label));
   }
 
+  /** As the project's rule sees them, whatever the slider hides. */
+  get ruled() {
+    return verdicts.stands(this.desk, (label) => this.rule.thresholds[label] ?? this.rule.threshold);
+  }
+
   leastOf(label) {
     return Math.max(this.least, this.rule.thresholds[label] ?? 0);
   }
@@ -214,7 +247,12 @@ class Review extends Bench {
   }
 
   setClassLeast(label, value) {
-    this.rule = { ...this.rule, thresholds: { ...this.rule.thresholds, [label]: value } };
+    this.setRule({ thresholds: { ...this.rule.thresholds, [label]: value } });
+  }
+
+  /** The rule is the project's: it holds for all who review. @param {Partial<typeof this.rule>} changes */
+  setRule(changes) {
+    this.rule = { ...this.rule, ...changes };
     clearTimeout(this.ruleTimer);
     this.ruleTimer = setTimeout(() => net.send("PUT", `/api/projects/${encodeURIComponent(this.project)}/review-rule`, this.rule).catch((e) => toast(e.message, "failed")), 400);
     this.desk.changed("selection");
@@ -244,13 +282,35 @@ class Review extends Bench {
 
   finish(verdict) {
     if (!this.desk.item || !this.desk.editable) return undefined;
-    const chosen = verdict || verdicts.board(this.desk, this.stands, this.rule).verdict;
+    const chosen = verdict || verdicts.board(this.desk, this.ruled, this.rule).verdict;
     this.desk.commit("reviewed", { state: "done", verdict: chosen });
     return this.step(1);
   }
 
+  /** Takes back the last decision; after a reload the server tells which it was. */
+  async takeBack() {
+    const { desk } = this;
+    if (!desk.editable || desk.undo()) return undefined;
+    while (this.saver.entries.size) {
+      if (this.saver.status.kind !== "saving") return this.stage.hint("Not everything is saved yet.");
+      await new Promise((done) => this.saver.addEventListener("status", done, { once: true }));
+    }
+    const answer = await net.get(`/api/runs/${this.run}/undo?image=${Math.max(0, desk.item?.id ?? 0)}`).catch((error) => (toast(error.message, "failed"), { image: 0 }));
+    if (!answer.image) return this.stage.hint("There is nothing of yours to take back.");
+    if (answer.image !== desk.item?.id) await this.jump(answer.image);
+    if (answer.image !== desk.item?.id) return undefined;
+    desk.history.remember(answer.image, answer.past.map((sheet) => ({ ...desk.sheet, ...sheet })));
+    return desk.undo();
+  }
+
+  press() {
+    super.press();
+    this.tools.enable("undo", this.desk.editable);
+  }
+
   actions() {
     const own = {
+      undo: () => this.takeBack(),
       accept: () => this.decide("accept"), reject: () => this.decide("reject"),
       acceptAll: () => (judging.accept(this.desk, this.stands.filter((s) => s.open)), this.nextOpen()),
       lower: () => this.setLeast(this.least - 0.05), raise: () => this.setLeast(this.least + 0.05),
@@ -282,6 +342,7 @@ class Review extends Bench {
 export async function mount(element) {
   await dress();
   const page = new Review(element);
+  poll("review", 3, () => page.follow());
   /** @type {any} */ (element).page = page;
   return page;
 }

@@ -6,11 +6,21 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
 from app import house, login
 from app.routes import labelling, shapes
 from backend.domain import Person, Role, Verdict
-from backend.services import deciding, projects, provenance, queueing, reviewing
+from backend.services import (
+    deciding,
+    projects,
+    provenance,
+    queueing,
+    repeating,
+    reviewing,
+    undoing,
+)
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES])
 
@@ -55,6 +65,7 @@ class Rule(BaseModel):
     threshold: float = Field(0.5, ge=0, le=1)
     thresholds: dict[str, float] = Field(default_factory=dict, max_length=1000)
     severity: int = Field(1, ge=0, le=10)
+    repeats: float = Field(0.0, ge=0, le=0.5)
 
 
 @router.get("/projects/{project}/runs")
@@ -88,8 +99,9 @@ def take(
         held = queueing.held_by(session, run, body.wanted, body.holder) if body.wanted else ""
         found = reviewing.items(session, run, taken.image_ids)
         rule = reviewing.rule(session, project.id)
+        again = _repeat(session, run, person, rule["repeats"])
     return {
-        "items": [_item(one) for one in found],
+        "items": [*(_item(one) for one in found), *again],
         "total": taken.total,
         "open": taken.open,
         "others": taken.others,
@@ -104,6 +116,26 @@ def image(run: int, image: int, at: house.At) -> dict[str, Any]:
     """One image of a run as it stands now."""
     with at.read() as session:
         return {"items": [_item(one) for one in reviewing.items(session, run, [image])]}
+
+
+@router.get("/runs/{run}/undo")
+def undo(run: int, at: house.At, person: login.Labeler, image: int = 0) -> dict[str, Any]:
+    """What Z goes back to: of this image, else of the last one on which the person decided."""
+    with at.read() as session:
+        here = undoing.past(session, run, image, person.name) if image else ()
+        chosen = image if here else undoing.last(session, run, person.name)
+        past = here or (undoing.past(session, run, chosen, person.name) if chosen else ())
+    return {"image": chosen, "past": [_sheet(one) for one in past]}
+
+
+@router.put("/runs/{run}/repeats/{image}")
+async def repeat(
+    run: int, image: int, body: labelling.Body, at: house.At, person: login.Labeler
+) -> dict[str, int]:
+    """Keep a second, blind answer; the labels and the first answer stay as they are."""
+    sheet = labelling.read(body)
+    await run_in_threadpool(_record, at, run, image, sheet, person)
+    return {"version": sheet.version}
 
 
 @router.post("/runs/{run}/renew")
@@ -183,6 +215,20 @@ def _look(
     }
 
 
+def _repeat(session: Session, run: int, person: Person, share: float) -> list[dict[str, Any]]:
+    """A board to be judged again, as if it were new; its number is negative, so it is no label."""
+    image = repeating.due(session, run, person.name, share)
+    if not image:
+        return []
+    (seen,) = reviewing.items(session, run, [image])
+    return [_item(repeating.blind(session, seen)) | {"id": -image, "repeat": True}]
+
+
+def _record(at: house.House, run: int, image: int, sheet: deciding.Sheet, person: Person) -> None:
+    with at.write() as session:
+        repeating.record(session, run, image, sheet, person.name)
+
+
 def _run(one: reviewing.RunSummary) -> dict[str, Any]:
     run = one.run
     return {
@@ -197,6 +243,18 @@ def _run(one: reviewing.RunSummary) -> dict[str, Any]:
         "detections": one.detections,
         "classes": dict(one.classes),
         "reviewed": one.reviewed,
+    }
+
+
+def _sheet(one: deciding.Sheet) -> dict[str, Any]:
+    return {
+        "boxes": [shapes.box(box) for box in one.boxes],
+        "state": one.state,
+        "label": one.label,
+        "run": one.run_id,
+        "rejected": one.rejected,
+        "accepted": one.accepted,
+        "verdict": one.verdict or "",
     }
 
 

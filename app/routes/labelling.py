@@ -145,8 +145,7 @@ def unlabelled(project: str, image: int, request: Request, at: house.At) -> dict
 @router.put("/images/{image}/boxes")
 async def save(image: int, body: Body, at: house.At, person: login.Labeler) -> dict[str, int]:
     """Save all boxes of an image over the version that the person has seen."""
-    wanted = _sheet(_read(body))
-    saved = await run_in_threadpool(_save, at, image, wanted, person)
+    saved = await run_in_threadpool(_save, at, image, read(body), person)
     return {"version": saved.version}
 
 
@@ -188,6 +187,16 @@ def proposal(run: int, value: Detection) -> dict[str, Any]:
     return {"idx": value.idx, "run": run, **corners, "label": value.label, "score": value.score}
 
 
+def read(body: bytes) -> deciding.Sheet:
+    """What a save says of an image."""
+    try:
+        return _sheet(Save.model_validate_json(body))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = " ".join(str(part) for part in first["loc"]) or "the body"
+        raise Invalid(f"This save cannot be used: {place}: {first['msg']}.") from error
+
+
 def _proposals(
     value: proposing.Proposed | None, standing: Mapping[deciding.Subject, deciding.Standing]
 ) -> dict[str, Any]:
@@ -204,15 +213,6 @@ def _proposals(
 def _save(at: house.House, image: int, wanted: deciding.Sheet, person: Person) -> Revision:
     with at.write() as session:
         return deciding.save(session, image, wanted, person.name)
-
-
-def _read(body: bytes) -> Save:
-    try:
-        return Save.model_validate_json(body)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = " ".join(str(part) for part in first["loc"]) or "the body"
-        raise Invalid(f"This save cannot be used: {place}: {first['msg']}.") from error
 
 
 def _sheet(body: Save) -> deciding.Sheet:

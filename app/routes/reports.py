@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter
@@ -11,7 +12,7 @@ from starlette.responses import StreamingResponse
 from app import house, login
 from app.routes import labelling
 from backend.errors import Invalid
-from backend.services import comparing, reporting, reviewing
+from backend.services import comparing, measuring, repeating, reporting, reviewing
 
 router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES])
 
@@ -29,6 +30,23 @@ def export(run: int, name: str, at: house.At) -> StreamingResponse:
     place = f'attachment; filename="run-{run}.{ENDINGS[name]}"'
     headers = {"content-disposition": place}
     return StreamingResponse(_parts(at, run, name), media_type=KINDS[name], headers=headers)
+
+
+@router.get("/figures")
+def figures(run: int, at: house.At) -> dict[str, Any]:
+    """The run against the labels there are, and how well second answers agree with first ones."""
+    with at.read() as session:
+        return {
+            **asdict(measuring.figures(session, run)),
+            "agreement": asdict(repeating.agreement(session, run)),
+        }
+
+
+@router.get("/groups")
+def groups(run: int, at: house.At) -> list[str]:
+    """The lots that a review can be narrowed to."""
+    with at.read() as session:
+        return reviewing.groups(session, run)
 
 
 @router.get("/against/{before}")

@@ -126,42 +126,12 @@ export function board(page) {
   const next = h("button.lp-button.primary", { title: tip("done", "review"), onclick: () => page.finish("") }, "Done, next");
   const root = h("section.lp-section", {}, h("h3", {}, "Board"), rule, h("div.lp-three", {}, pass, fail, next));
   const render = () => {
-    const { verdict, defects } = verdicts.board(page.desk, page.stands, page.rule);
+    const { verdict, defects } = verdicts.board(page.desk, page.ruled, page.rule);
     const own = page.desk.sheet.verdict;
     rule.textContent = `Rule: ${verdict}${defects.length ? `, ${defects.length} of severity ${page.rule.severity} or more` : ""}.${own ? ` Yours: ${own}.` : ""}`;
     pass.setAttribute("aria-pressed", String(own === "pass"));
     fail.setAttribute("aria-pressed", String(own === "fail"));
     [pass, fail, next].forEach((button) => (button.disabled = !page.desk.editable || !page.desk.item));
-  };
-  return { root, render };
-}
-
-/** The score slider that acts at once, and one for each class. */
-export function sliders(page) {
-  const slider = (label, get, set) => {
-    const input = h("input", { type: "range", min: 0, max: 1, step: 0.01, "aria-label": label, oninput: () => set(Number(input.value)) });
-    const value = h("output.lp-value");
-    const render = () => {
-      input.value = String(get());
-      value.textContent = `≥ ${short(get())}`;
-    };
-    return { root: h("div.lp-slider", {}, input, value), render };
-  };
-  const all = slider("Least score shown", () => page.least, (v) => page.setLeast(v));
-  const each = h("div.lp-each");
-  const root = h("section.lp-section", {}, h("h3", {}, "Score"), all.root, h("details", { ontoggle: () => render() }, h("summary", {}, "Per class"), each));
-  /** @type {any[]} */
-  let own = [];
-  let names = "";
-  const render = () => {
-    all.render();
-    const now = page.desk.classes.map((c) => c.name).join();
-    if (now !== names) {
-      names = now;
-      own = page.desk.classes.map((c) => [c.name, slider(c.name, () => page.rule.thresholds[c.name] ?? 0, (v) => page.setClassLeast(c.name, v))]);
-      fill(each, own.map(([name, one]) => h("label", {}, h("span", {}, swatch(page.color(name)), name), one.root)));
-    }
-    own.forEach(([, one]) => one.render());
   };
   return { root, render };
 }
@@ -175,6 +145,7 @@ export function why(page) {
     const [id] = page.desk.selected;
     const { item } = page.desk;
     if (!details.open || !item || !id) return fill(chain, details.open && h("li", {}, "Choose a detection or a label."));
+    if (item.repeat) return fill(chain, h("li", {}, "Nothing is told of this image before it is decided."));
     const name = id.includes(":") ? `${id.split(":")[0]}:${item.id}:${id.split(":")[1]}` : `${item.id}:${id}`;
     if (shown === `${name}/${item.version}`) return undefined;
     shown = `${name}/${item.version}`;

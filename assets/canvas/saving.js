@@ -78,7 +78,7 @@ export class Saver extends EventTarget {
     this.tell();
     try {
       const keepalive = JSON.stringify(body).length < KEEPALIVE;
-      const answer = await net.send("PUT", `/api/images/${entry.image}/boxes`, body, { keepalive });
+      const answer = await net.send("PUT", place(entry), body, { keepalive });
       this.flying.delete(entry.image);
       this.landed(entry, answer.version, sheet, turn);
     } catch (error) {
@@ -220,6 +220,11 @@ export class Saver extends EventTarget {
     this.entries.set(entry.image, entry);
     this.keep(entry);
   }
+}
+
+/** A blind repeat has a negative number, and is kept beside the labels. @param {Entry} entry */
+function place({ image, sheet }) {
+  return image < 0 ? `/api/runs/${sheet.run}/repeats/${-image}` : `/api/images/${image}/boxes`;
 }
 
 function tabName() {

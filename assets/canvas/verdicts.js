@@ -6,7 +6,7 @@ import { nameOf } from "./desk.js";
 /**
  * @typedef {import("./types.js").Proposal} Proposal
  * @typedef {import("./types.js").Box} Box
- * @typedef {{threshold: number, thresholds: Record<string, number>, severity: number}} Rule
+ * @typedef {{threshold: number, thresholds: Record<string, number>, severity: number, repeats: number}} Rule
  * @typedef {{detection: Proposal, word: string, label: Box | null, own: Box | null, open: boolean}} Stand
  */
 

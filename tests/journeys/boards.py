@@ -39,6 +39,7 @@ def put(site: Site, name: str, count: int = 8, *, labelled: int = 0) -> Boards:
             board.pixels.shape[0],
             boxes=board.boxes if board.name in given else (),
             golden=board.golden,
+            group=board.group,
             is_golden=board.is_golden,
             labelled=board.name in given,
         )
