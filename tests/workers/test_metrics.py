@@ -93,16 +93,32 @@ def test_every_figure_is_cocos(seed: int) -> None:
             assert ours["sizes"][name]["map50_95"] == pytest.approx(_mean(sized), abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_every_match_is_cocos(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(40))
+def test_every_match_is_cocos_at_any_iou(seed: int) -> None:
     random = np.random.default_rng(100 + seed)
     images = [_image(random) for _ in range(12)]
-    judge = _coco(images, [0.4])
-    rights = 0
-    for result in judge.evalImgs[: len(CLASSES) * 4 * len(images)]:
-        if result is not None and result["aRng"] == judge.params.areaRng[0]:
-            rights += int((result["dtMatches"] > 0).sum())
-    assert rights == sum(matching.match(i.detections, i.truths, 0.4).found for i in images)
+    iou = float(random.uniform(0.02, 0.98))
+    judge = _coco(images, [iou])
+    pairs = set()
+    for result in judge.evalImgs:
+        if result is None or result["aRng"] != judge.params.areaRng[0]:
+            continue
+        found = zip(result["dtIds"], result["dtMatches"][0], strict=True)
+        pairs |= {(int(one), int(truth)) for one, truth in found if truth}
+    assert pairs == _our_pairs(images, iou)
+
+
+def _our_pairs(images: list[Judged], iou: float) -> set[tuple[int, int]]:
+    """Detections with the truths they found, both numbered through all images from 1."""
+    pairs = set()
+    detections = truths = 1
+    for image in images:
+        matched = matching.match(image.detections, image.truths, iou).detections
+        hits = [(detections + n, truths + int(t)) for n, t in enumerate(matched) if t >= 0]
+        pairs |= set(hits)
+        detections += len(image.detections)
+        truths += len(image.truths)
+    return pairs
 
 
 def test_an_image_drawn_twice_counts_as_two_images() -> None:
