@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from app import terminal
-from app.commands import look, models, people, put, serving, work
+from app.commands import look, models, people, put, review, serving, work
 from backend.errors import LoupeError
 
 cli = typer.Typer(
@@ -20,7 +20,7 @@ cli = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for room in (serving, put, look, models, work, people):
+for room in (serving, put, look, models, work, review, people):
     room.add_to(cli)
 
 

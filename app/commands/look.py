@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from pydantic import SecretStr
@@ -12,7 +11,7 @@ from app import terminal
 from app.commands import rooms
 from app.terminal import AsJson
 from backend import settings as environment
-from backend.services import listing, provenance, reporting
+from backend.services import listing
 from backend.services import projects as projects_of
 
 PAGE = listing.MOST
@@ -20,7 +19,7 @@ PAGE = listing.MOST
 
 def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
-    for command in (projects, images, settings, why, report):
+    for command in (projects, images, settings):
         cli.command()(command)
 
 
@@ -119,42 +118,3 @@ def _row(item: listing.Item) -> dict[str, Any]:
         "boxes": len(item.boxes),
         "sha256": image.sha256,
     }
-
-
-def why(
-    name: Annotated[
-        str, typer.Argument(help="A detection RUN:IMAGE:NUMBER, or a label IMAGE:BOX.")
-    ],
-    as_json: AsJson = False,
-) -> None:
-    """Show where a detection or a label comes from, and where it went.
-
-    Example: loupe why 12:407:0
-    """
-    with rooms.open_rooms() as at, at.database.read.begin() as session:
-        chain = provenance.why(session, name)
-    if as_json:
-        links = [{"what": link.what, "text": link.text, "facts": link.facts} for link in chain]
-        terminal.document({"name": name, "links": links})
-    else:
-        terminal.table(("what", ""), [[link.what, link.text] for link in chain])
-
-
-def report(
-    run: Annotated[int, typer.Argument(help="Number of the run.")],
-    out: Annotated[Path, typer.Argument(help="File to write.")],
-    format_name: Annotated[
-        Literal["csv", "parquet", "coco"], typer.Option("--format", help="Kind of file.")
-    ] = "csv",
-    as_json: AsJson = False,
-) -> None:
-    """Write what a run found, and what people said of it, to a file.
-
-    Example: loupe report 12 run-12.parquet --format parquet
-    """
-    with rooms.open_rooms() as at, at.database.read.begin() as session, out.open("wb") as file:
-        size = sum(file.write(part) for part in reporting.write(session, run, format_name))
-    if as_json:
-        terminal.document({"run": run, "path": str(out), "bytes": size})
-    else:
-        terminal.say(f"{out} holds run {run} ({size:,} bytes).")

@@ -14,6 +14,7 @@ from app.routes import labelling, shapes
 from backend.domain import Person, Role, Verdict
 from backend.services import (
     deciding,
+    judging,
     projects,
     provenance,
     queueing,
@@ -171,7 +172,7 @@ def decide(run: int, body: Sweep, at: house.At, person: login.Labeler) -> dict[s
         by_image.setdefault(one.image, {})[one.idx] = verdict
     for image_id, verdicts in by_image.items():
         with at.write() as session:
-            deciding.judge(session, run, image_id, verdicts, person.name)
+            judging.judge(session, run, image_id, judging.Answer(verdicts), person.name)
     return {"images": len(by_image), "decisions": len(body.items)}
 
 

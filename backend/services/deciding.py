@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
-from backend.domain import Box, Detection, DetectionRef, Origin, Revision, State, Verdict
+from backend.domain import Box, Detection, DetectionRef, Revision, State, Verdict
 from backend.errors import Invalid
 from backend.services import labelling
 from backend.storage import warehouse
@@ -90,45 +90,6 @@ def save(session: Session, image_id: int, sheet: Sheet, author: str) -> Revision
     if runs:
         _decide(session, image_id, sheet, saved, runs, {box.id for box in before})
     return saved
-
-
-def judge(
-    session: Session,
-    run_id: int,
-    image_id: int,
-    verdicts: Mapping[int, Verdict | None],
-    author: str,
-) -> Revision:
-    """Accept or refuse detections of an image by number, over whatever stands there now.
-
-    None takes back what was said of one.
-    """
-    boxes = labelling.boxes_of(session, [image_id])[image_id]
-    now = standing(session, [image_id], [run_id])[image_id]
-    found = _by_idx(session, run_id, image_id)
-    refused = {s.idx for s, d in now.items() if d.verdict is Verdict.FALSE_CALL}
-    accepted = {s.idx for s, d in now.items() if d.verdict is Verdict.ACCEPT and not d.by_box}
-    taken = {ref.idx for box in boxes if (ref := box.detection) and _is_of(ref, run_id, image_id)}
-    for idx, verdict in verdicts.items():
-        ref = DetectionRef(run_id, image_id, idx)
-        one = _detection({run_id: found}, ref)
-        refused.discard(idx)
-        if verdict is not Verdict.ACCEPT:
-            accepted.discard(idx)
-            boxes = tuple(box for box in boxes if box.detection != ref)
-        if verdict is Verdict.FALSE_CALL:
-            refused.add(idx)
-        elif verdict is Verdict.ACCEPT and idx not in taken | accepted:
-            boxes = (*boxes, Box(one.x1, one.y1, one.x2, one.y2, one.label, Origin.MODEL, "", ref))
-    sheet = Sheet(
-        labelling.version_of(session, image_id),
-        boxes,
-        action=f"judge {len(verdicts)}",
-        run_id=run_id,
-        rejected=tuple(idx for idx in refused if idx is not None),
-        accepted=tuple(idx for idx in accepted if idx is not None),
-    )
-    return save(session, image_id, sheet, author)
 
 
 def standing(
@@ -208,10 +169,6 @@ def numbers(
         and one.verdict is verdict
         and one.by_box == by_box
     ]
-
-
-def _is_of(ref: DetectionRef, run_id: int, image_id: int) -> bool:
-    return (ref.run_id, ref.image_id) == (run_id, image_id)
 
 
 def _runs(image_id: int, boxes: Iterable[Box], sheet: Sheet) -> set[int]:

@@ -31,7 +31,9 @@ class Figures:
 
 def figures(session: Session, run_id: int) -> Figures:
     """The figures of a run over its labelled images, at most MOST of them."""
-    project_id = reviewing.project_of(session, run_id)
+    project_id = warehouse.get(session, run_id).project_id
+    if project_id is None:
+        return Figures()
     rule = reviewing.rule(session, project_id)
     ids = _labelled(session, run_id, project_id)
     right = false_calls = escapes = 0

@@ -12,9 +12,10 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, DetectionRef, Origin, Run, RunImage, Verdict
 from backend.errors import Invalid
-from backend.services import deciding, images, labelling, projects
+from backend.services import deciding, images, judging, labelling, projects
 from backend.services.deciding import Sheet, Subject
 from backend.services.images import NewImage
+from backend.services.judging import Answer
 from backend.storage import warehouse
 from backend.storage.engine import Database
 from backend.storage.tables import DecisionRow
@@ -130,11 +131,11 @@ def test_a_sweep_judges_over_what_stands(board: Board) -> None:
     own = Box(1.0, 1.0, 9.0, 9.0, "spur", id="own")
     board.save(own)
     both = {0: Verdict.ACCEPT, 1: Verdict.FALSE_CALL}
-    deciding.judge(board.session, RUN, board.id, both, "ben")
+    judging.judge(board.session, RUN, board.id, Answer(both), "ben")
     assert board.stands() == both
     boxes = labelling.boxes_of(board.session, [board.id])[board.id]
     assert {box.id == "own" or box.detection is not None for box in boxes} == {True}
-    deciding.judge(board.session, RUN, board.id, {0: Verdict.FALSE_CALL}, "ben")
+    judging.judge(board.session, RUN, board.id, Answer({0: Verdict.FALSE_CALL}), "ben")
     assert board.stands() == {0: Verdict.FALSE_CALL, 1: Verdict.FALSE_CALL}
 
 

@@ -10,9 +10,10 @@ import pytest
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, Run, RunImage, Verdict
-from backend.services import deciding, images, labelling, projects, repeating, reviewing
+from backend.services import deciding, images, judging, labelling, projects, repeating, reviewing
 from backend.services.deciding import Sheet
 from backend.services.images import NewImage
+from backend.services.judging import Answer
 from backend.services.repeating import Kappa
 from backend.storage import warehouse
 from backend.storage.engine import Database
@@ -31,7 +32,7 @@ class Line:
         """Accept the first detection, refuse the second, fail the board."""
         image = self.ids[at]
         said: dict[int, Verdict | None] = {0: Verdict.ACCEPT, 1: Verdict.FALSE_CALL}
-        deciding.judge(self.session, RUN, image, said, by)
+        judging.judge(self.session, RUN, image, Answer(said), by)
         boxes = labelling.boxes_of(self.session, [image])[image]
         version = labelling.version_of(self.session, image)
         sheet = Sheet(version, boxes, run_id=RUN, review=True, verdict=Verdict.FAIL)

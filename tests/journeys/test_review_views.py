@@ -12,6 +12,7 @@ from backend.domain import Run, RunImage, State, Verdict
 from backend.sample.boards import CLASSES
 from backend.services import (
     deciding,
+    judging,
     labelling,
     projects,
     repeating,
@@ -19,6 +20,7 @@ from backend.services import (
     snapshots,
     training,
 )
+from backend.services.judging import Answer
 from backend.storage import warehouse
 from tests.journeys import boards
 from tests.journeys.conftest import Site
@@ -196,7 +198,7 @@ def _judge(session: Session, run: int, image: int) -> None:
     (seen,) = reviewing.items(session, run, [image])
     last = len(seen.detections) - 1
     said = {one.idx: Verdict.ACCEPT for one in seen.detections} | {last: Verdict.FALSE_CALL}
-    deciding.judge(session, run, image, said, "ana")
+    judging.judge(session, run, image, Answer(said), "ana")
     boxes = labelling.boxes_of(session, [image])[image]
     version = labelling.version_of(session, image)
     sheet = deciding.Sheet(

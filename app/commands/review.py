@@ -1,0 +1,115 @@
+"""Commands of a review: take a run out, bring decisions in, ask where a label comes from."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from app import terminal
+from app.commands import rooms
+from app.terminal import AsJson
+from backend.errors import NotFound
+from backend.services import answering, judging, measuring, provenance, repeating, reporting
+from backend.services.measuring import Figures
+from backend.services.repeating import Agreement, Kappa
+
+Run = Annotated[int, typer.Argument(help="Number of the run.")]
+
+
+def add_to(cli: typer.Typer) -> None:
+    """Make these commands of `loupe`."""
+    for command in (report, decide, why):
+        cli.command()(command)
+
+
+def report(
+    run: Run,
+    out: Annotated[Path, typer.Argument(help="File to write.")],
+    format_name: Annotated[
+        Literal["csv", "parquet", "coco"], typer.Option("--format", help="Kind of file.")
+    ] = "csv",
+    as_json: AsJson = False,
+) -> None:
+    """Write what a run found, and what people said of it, to a file.
+
+    Example: loupe report 12 run-12.parquet --format parquet
+    """
+    with rooms.open_rooms() as at, at.database.read.begin() as session, out.open("wb") as file:
+        size = sum(file.write(part) for part in reporting.write(session, run, format_name))
+        figures = measuring.figures(session, run)
+        agreement = repeating.agreement(session, run)
+    if as_json:
+        told = {"figures": asdict(figures), "agreement": asdict(agreement)}
+        terminal.document({"run": run, "path": str(out), "bytes": size, **told})
+    else:
+        terminal.say(f"{out} holds run {run} ({size:,} bytes). {_figures(figures)}")
+        terminal.say(_agreement(agreement))
+
+
+def decide(
+    run: Run,
+    table: Annotated[Path, typer.Argument(help="CSV of `loupe report`, with decisions filled in.")],
+    as_json: AsJson = False,
+) -> None:
+    """Judge a run by a table: `decision` is accept, false_call or missed; `board` pass or fail.
+
+    A line with other corners or another class corrects the detection.
+
+    Example: loupe decide 12 run-12.csv
+    """
+    if not table.is_file():
+        raise NotFound(f"There is no file {table}.")
+    seen = decisions = 0
+    with rooms.open_rooms() as at, table.open(newline="", encoding="utf-8") as file:
+        for image_id, lines in answering.images(csv.DictReader(file)):
+            with at.database.write.begin() as session:
+                said = answering.answer(session, run, image_id, lines)
+                judging.judge(session, run, image_id, said, rooms.me())
+            seen += 1
+            decisions += len(said.verdicts) + len(said.missed)
+    if as_json:
+        terminal.document({"run": run, "images": seen, "decisions": decisions})
+    else:
+        terminal.say(f"{decisions:,} decisions on {seen:,} images of run {run}.")
+
+
+def why(
+    name: Annotated[
+        str, typer.Argument(help="A detection RUN:IMAGE:NUMBER, or a label IMAGE:BOX.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Show where a detection or a label comes from, and where it went.
+
+    Example: loupe why 12:407:0
+    """
+    with rooms.open_rooms() as at, at.database.read.begin() as session:
+        chain = provenance.why(session, name)
+    if as_json:
+        links = [{"what": link.what, "text": link.text, "facts": link.facts} for link in chain]
+        terminal.document({"name": name, "links": links})
+    else:
+        terminal.table(("what", ""), [[link.what, link.text] for link in chain])
+
+
+def _figures(found: Figures) -> str:
+    return (
+        f"Against the labels of {found.images:,} images: {found.right:,} right, "
+        f"{found.false_calls:,} false calls, {found.escapes:,} escapes."
+    )
+
+
+def _agreement(found: Agreement) -> str:
+    parts = [_kappa("between inspectors", found.between_detections)]
+    parts += [_kappa("within one", found.within_detections)]
+    return f"Second answers agree: {'; '.join(parts)}."
+
+
+def _kappa(name: str, found: Kappa) -> str:
+    if found.kappa is None:
+        return f"{name} {found.agreed} of {found.pairs}"
+    return f"{name} {found.agreed} of {found.pairs}, kappa {found.kappa:.2f}"

@@ -1,0 +1,124 @@
+"""A report with decisions filled in is read back as what a person said."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy.orm import Session
+
+from backend.domain import Detection, Run, RunImage, State, Verdict
+from backend.errors import Invalid
+from backend.services import (
+    answering,
+    deciding,
+    images,
+    judging,
+    labelling,
+    listing,
+    projects,
+    reporting,
+)
+from backend.services.deciding import BOARD, Subject
+from backend.services.images import NewImage
+from backend.storage import warehouse
+from backend.storage.engine import Database
+
+RUN = 5
+SPUR = Detection(10.0, 10.0, 30.0, 40.0, "spur", 0.9)
+SHORT = Detection(50.0, 50.0, 80.0, 80.0, "short", 0.7)
+
+
+@pytest.fixture
+def session(database: Database) -> Iterator[Session]:
+    with database.write.begin() as opened:
+        project = projects.create(opened, "line")
+        for label in ("spur", "short"):
+            projects.ensure_class(opened, project.id, label)
+        images.add(opened, project.id, [NewImage(n, n * 64, 99, 99) for n in "ab"], "")
+        ids = images.ids(opened, project.id, ["a", "b"])
+        warehouse.start(opened, Run(RUN, "v1", "yolo", datetime.now(UTC), project_id=project.id))
+        seen = [RunImage(ids[n], n, detections=(SPUR, SHORT)) for n in "ab"]
+        warehouse.record(opened, RUN, seen)
+        yield opened
+
+
+def table(session: Session) -> list[dict[str, str]]:
+    text = b"".join(reporting.write(session, RUN, "csv")).decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def decide(session: Session, rows: list[dict[str, str]]) -> None:
+    for image_id, lines in answering.images(rows):
+        said = answering.answer(session, RUN, image_id, lines)
+        judging.judge(session, RUN, image_id, said, "ana")
+
+
+def test_a_filled_in_report_is_what_a_person_said(session: Session) -> None:
+    rows = table(session)
+    rows[0] |= {"decision": "accept", "board": "fail"}
+    rows[1] |= {"decision": "false_call"}
+    decide(session, rows)
+    image = int(rows[0]["image"])
+    said = deciding.standing(session, [image], [RUN])[image]
+    assert {s.idx if s.idx is not None else s.box_id: d.verdict for s, d in said.items()} == {
+        0: Verdict.ACCEPT,
+        1: Verdict.FALSE_CALL,
+        BOARD: Verdict.FAIL,
+    }
+    (item,) = listing.items(session, [image])
+    assert (item.image.state, [box.label for box in item.boxes]) == (State.DONE, ["spur"])
+    assert [row["decision"] for row in table(session)] == ["accept", "false_call", "", ""]
+
+
+def test_other_corners_or_another_class_correct_and_a_missed_defect_is_added(
+    session: Session,
+) -> None:
+    rows = table(session)
+    rows[0] |= {"decision": "accept", "x1": "12.5"}
+    rows[1] |= {"decision": "correct", "label": "spur"}
+    rows += [rows[0] | {"idx": "", "decision": "missed", "x1": "1", "board": "fail"}]
+    decide(session, rows)
+    image = int(rows[0]["image"])
+    said = deciding.standing(session, [image], [RUN])[image]
+    verdicts = [said[Subject(RUN, idx)].verdict for idx in (0, 1)]
+    assert verdicts == [Verdict.CORRECT, Verdict.CORRECT]
+    assert Verdict.MISSED in {one.verdict for one in said.values()}
+    boxes = labelling.boxes_of(session, [image])[image]
+    assert sorted((box.x1, box.label) for box in boxes) == [
+        (1.0, "spur"),
+        (12.5, "spur"),
+        (50.0, "spur"),
+    ]
+
+
+def test_a_table_read_twice_says_nothing_new(session: Session) -> None:
+    rows = table(session)
+    rows[0] |= {"decision": "accept", "board": "fail"}
+    rows += [rows[0] | {"idx": "", "decision": "missed", "x1": "1"}]
+    decide(session, rows)
+    before = deciding.standing(session, [int(rows[0]["image"])], [RUN])
+    decide(session, rows)
+    assert deciding.standing(session, [int(rows[0]["image"])], [RUN]) == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"decision": "perhaps"}, "Line 2: a decision is one of"),
+        ({"decision": "accept", "idx": "x"}, "Line 2: idx is a whole number"),
+        ({"decision": "accept", "x1": "left"}, "Line 2: x1, y1, x2 and y2"),
+        ({"decision": "accept", "idx": "9"}, "no detection 9"),
+        ({"board": "maybe"}, "Line 2: a decision"),
+    ],
+)
+def test_a_line_that_makes_no_sense_is_named(
+    session: Session, changes: dict[str, str], words: str
+) -> None:
+    rows = table(session)
+    rows[0] |= changes
+    with pytest.raises(Invalid, match=words):
+        decide(session, rows)
