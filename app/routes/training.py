@@ -73,8 +73,9 @@ def check(project: str, body: Wanted, at: house.At) -> dict[str, Any]:
     """What stands in the way of this training, and about how long it would take."""
     with at.read() as session:
         found = house.project(session, project)
+        seed = body.seed or 0
         return asdict(
-            preflight.check(session, found.id, body.family, body.parameters, body.seed or 0)
+            preflight.check(session, found.id, body.family, body.parameters, seed, body.start)
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend import families
+from backend import families, start_weights
 from backend.domain import JobState, Project, Split, Task
 from backend.errors import Invalid
 from backend.families import Family
@@ -57,14 +57,22 @@ def check(
     family: str,
     parameters: Mapping[str, Any] | None = None,
     seed: int = 0,
+    start: str = "",
 ) -> Report:
-    """Look at what a training of this family would get if it were started now."""
+    """Look at what a training of this family would get if it were started now.
+
+    `start` is as in `training.retrain`: without any, the family's own start weights must be here.
+    """
     project, chosen = projects.get(session, project_id), families.find(family)
     pictures = _pictures(session, snapshots.plan(session, project_id, seed))
     boxes = _drawn(session, project, pictures)
     values = {**chosen.defaults, **(parameters or {})}
     images = Counter(str(picture.split) for picture in pictures.values())
-    problems = [*_parameters(values, chosen), *_problems(project, chosen, pictures, boxes)]
+    problems = [
+        *_parameters(values, chosen),
+        *_problems(project, chosen, pictures, boxes),
+        *_no_start(chosen, values, start),
+    ]
     return Report(
         tuple(problems),
         tuple(_warnings(session, project, pictures, boxes)) if not problems else (),
@@ -84,6 +92,16 @@ def _parameters(values: Mapping[str, Any], family: Family) -> Iterable[str]:
     if family.variants and variant and variant not in family.variants:
         known = ", ".join(family.variants)
         yield f"{family.name} has no variant {variant!r}; there are {known}."
+
+
+def _no_start(family: Family, values: Mapping[str, Any], start: str) -> Iterable[str]:
+    """A training must not fail in the queue for want of a file that is known to be missing."""
+    variant, extra = str(values.get("variant", "")), values.get("extra") or {}
+    asked = start or extra.get("from_scratch") or extra.get("download")
+    if asked or (family.name, variant) not in start_weights.NAMES:
+        return
+    if start_weights.find(family.name, variant) is None:
+        yield start_weights.missing(family.name, variant)
 
 
 def _problems(

@@ -10,14 +10,13 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend import families
+from backend import families, start_weights
 from backend.domain import Job, Model, ModelState, Split
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.services import preflight, registry, snapshots
 
 SCRATCH = "scratch"
-WEIGHTS = (".pt", ".pth", ".safetensors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def retrain(
     number = random.randrange(2**31) if seed is None else seed
     values = {**families.find(family).defaults, **(parameters or {}), "seed": number}
     begin = _start(session, project_id, family, start, values)
-    preflight.refuse(preflight.check(session, project_id, family, values, number))
+    preflight.refuse(preflight.check(session, project_id, family, values, number, start))
     snapshot = snapshots.freeze(session, project_id, number, author)
     model = registry.add(
         session,
@@ -111,10 +110,12 @@ def _start(
         if start == SCRATCH:
             values["extra"] = {**values.get("extra", {}), "from_scratch": True}
         return ""
-    if start.endswith(WEIGHTS):
+    if start.endswith(start_weights.SUFFIXES):
         path = Path(start).resolve()
         if not path.is_file():
             raise NotFound(f"There is no weights file {start}.")
+        if (theirs := start_weights.family_of(path)) not in ("", family):
+            raise Refused(f"The weights {path.name} are of the family {theirs}, not of {family}.")
         return str(path)
     model = registry.find(session, project_id, start)
     if model.family != family:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,6 +104,8 @@ def test_the_same_click_sent_twice_gives_the_same_training(
         ({"start": "v9"}, "no model 'v9'"),
         ({"start": "nowhere.pt"}, "no weights file nowhere.pt"),
         ({"start": "???"}, "is no model of a project"),
+        ({"family": "faster_rcnn"}, "no start weights for faster_rcnn mobilenet on this machine"),
+        ({"parameters": {"variant": "x"}}, "no start weights for yolo x on this machine"),
     ],
 )
 def test_nonsense_is_refused_with_a_sentence(
@@ -111,6 +115,25 @@ def test_nonsense_is_refused_with_a_sentence(
     with pytest.raises(LoupeError, match=sentence):
         retrain(sqlite, project, **how)
     assert count(sqlite, SnapshotRow) == 0
+
+
+def test_without_start_weights_a_person_may_ask_for_a_training_from_scratch(
+    sqlite: Database,
+) -> None:
+    started = retrain(sqlite, filled(sqlite, 4), family="faster_rcnn", start="scratch")
+    assert started.job.request["parameters"]["extra"] == {"from_scratch": True}
+
+
+def test_weights_of_another_family_are_refused_before_the_queue(
+    sqlite: Database, tmp_path: Path
+) -> None:
+    header = json.dumps({"__metadata__": {"family": json.dumps("yolo")}}).encode()
+    wrong = tmp_path / "model.safetensors"
+    wrong.write_bytes(len(header).to_bytes(8, "little") + header)
+    project = filled(sqlite, 4)
+    with pytest.raises(Refused, match=r"model\.safetensors are of the family yolo, not of faster"):
+        retrain(sqlite, project, family="faster_rcnn", start=str(wrong))
+    assert retrain(sqlite, project, start=str(wrong)).model.name == "v1"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import settings
+from backend import settings, start_weights
 from backend.errors import NotFound, Refused, Unavailable
 from workers.models import start
 
@@ -26,18 +26,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_the_weights_folder_is_searched_first(folder: Path) -> None:
     named = folder / "resnet18-f37072fd.pth"
     named.write_bytes(b"")
-    assert start.find("classifier", "resnet18") == named
+    assert start_weights.find("classifier", "resnet18") == named
     exact = folder / "resnet18.pt"
     exact.write_bytes(b"")
-    assert start.find("classifier", "resnet18") == exact
-    assert start.find("classifier", "resnet50") is None
+    assert start_weights.find("classifier", "resnet18") == exact
+    assert start_weights.find("classifier", "resnet50") is None
 
 
 def test_two_candidates_are_named(folder: Path) -> None:
     for name in ("yolo11s_a.pt", "yolo11s_b.pt"):
         (folder / name).write_bytes(b"")
     with pytest.raises(Refused, match=r"yolo11s_a\.pt, yolo11s_b\.pt"):
-        start.find("yolo", "s")
+        start_weights.find("yolo", "s")
 
 
 def test_nothing_is_chosen_silently(folder: Path) -> None:

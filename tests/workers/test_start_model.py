@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from backend import sample
+from backend import sample, start_weights
 from backend.domain import Box, Split
 from backend.sample import Drawn
 from workers import curves, metrics, start_model
-from workers.models import start, weights, yolo
+from workers.models import weights, yolo
 from workers.models.base import Picture
 from workers.start_model import Piece, Recipe
 
@@ -69,7 +69,7 @@ def test_a_stopped_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def shipped() -> Path:
-    found = start.ASSETS / "start_yolo11n.safetensors"
+    found = start_weights.ASSETS / "start_yolo11n.safetensors"
     assert found.is_file()
     return found
 

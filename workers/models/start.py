@@ -12,20 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib import request
 
-from backend import settings
+from backend import settings, start_weights
 from backend.errors import NotFound, Refused, Unavailable
 
-ASSETS = Path(__file__).parents[2] / "assets"
-# The beginnings of the file names under which weights of a variant are known, ours and others'.
-NAMES: dict[tuple[str, str], tuple[str, ...]] = {
-    **{("yolo", size): (f"start_yolo11{size}", f"yolo11{size}") for size in "nsmlx"},
-    ("faster_rcnn", "mobilenet"): ("mobilenet_v2",),
-    ("faster_rcnn", "resnet50"): ("fasterrcnn_resnet50_fpn_coco", "resnet50"),
-    ("faster_rcnn", "resnet50_v2"): ("fasterrcnn_resnet50_fpn_v2", "resnet50"),
-    ("classifier", "mobilenet"): ("mobilenet_v2",),
-    ("classifier", "resnet18"): ("resnet18",),
-    ("classifier", "resnet50"): ("resnet50",),
-}
 _TORCH = "https://download.pytorch.org/models"
 _YOLO = "https://github.com/ultralytics/assets/releases/download/v8.4.0"
 PUBLISHED: dict[tuple[str, str], str] = {
@@ -37,17 +26,6 @@ PUBLISHED: dict[tuple[str, str], str] = {
     ("classifier", "resnet18"): f"{_TORCH}/resnet18-f37072fd.pth",
     ("classifier", "resnet50"): f"{_TORCH}/resnet50-11ad3fa6.pth",
 }
-SUFFIXES = (".safetensors", ".pt", ".pth")
-
-
-def find(family: str, variant: str) -> Path | None:
-    """The start weights of a variant: in LOUPE_WEIGHTS_DIR, else the ones that Loupe brings."""
-    folders = [folder for folder in (settings.current().weights_dir, ASSETS) if folder is not None]
-    for folder in folders:
-        for name in NAMES.get((family, variant), ()):
-            if found := _in_folder(folder, name):
-                return found
-    return None
 
 
 def choose(family: str, variant: str, given: Path | None, extra: Mapping[str, Any]) -> Path | None:
@@ -58,15 +36,11 @@ def choose(family: str, variant: str, given: Path | None, extra: Mapping[str, An
         return given
     if extra.get("from_scratch"):
         return None
-    found = find(family, variant)
+    found = start_weights.find(family, variant)
     if found is None and extra.get("download"):
         return download(family, variant)
     if found is None:
-        raise Refused(
-            f"There are no start weights for {family} {variant} on this machine: name a file, put "
-            "one into LOUPE_WEIGHTS_DIR, allow the download, or choose training from scratch, "
-            "which takes many more images and epochs."
-        )
+        raise Refused(start_weights.missing(family, variant))
     return found
 
 
@@ -92,15 +66,3 @@ def fetch(url: str, folder: Path) -> Path:
         part.unlink(missing_ok=True)
         raise Unavailable(f"The start weights could not be had from {url}: {error}.") from error
     return target
-
-
-def _in_folder(folder: Path, name: str) -> Path | None:
-    """The file of exactly that name, else the only one that begins with it."""
-    for suffix in SUFFIXES:
-        if (folder / f"{name}{suffix}").is_file():
-            return folder / f"{name}{suffix}"
-    found = [f for f in sorted(folder.glob(f"{name}[-_]*")) if f.suffix in SUFFIXES]
-    if len(found) > 1:
-        listed = ", ".join(file.name for file in found)
-        raise Refused(f"Several files in {folder} may be the start weights: {listed}. Name one.")
-    return found[0] if found else None
