@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from backend.errors import Invalid
@@ -14,9 +15,11 @@ from backend.errors import Invalid
 class Settings(BaseSettings):
     """Every setting, with the environment's prefix LOUPE_; the README lists them all."""
 
-    model_config = SettingsConfigDict(env_prefix="LOUPE_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="LOUPE_", env_ignore_empty=True, frozen=True, extra="ignore"
+    )
 
-    home: Path = Field(
+    home: Annotated[Path, AfterValidator(Path.absolute)] = Field(
         Path.home() / ".loupe", description="folder of the database, the files and the caches"
     )
     database_url: SecretStr = Field(
