@@ -9,7 +9,7 @@ import typer
 from app import terminal
 from app.commands import rooms, waiting
 from app.terminal import AsJson
-from backend.domain import Model
+from backend.domain import Model, ModelState
 from backend.errors import Refused
 from backend.families import FAMILIES
 from backend.services import projects, registry, training
@@ -69,19 +69,25 @@ def train(
                 seed=seed,
                 author=rooms.me(),
             )
-        model = started.model
         if wait:
             waiting.follow(at, started.job, as_json)
-            with at.database.read.begin() as session:
-                model = registry.get(session, model.id)
-                verdict = registry.verdict(registry.details(session, model.id))
-    answer = {"job": started.job.id, "model": model.name, "family": model.family}
+        _tell(at, started, as_json)
+
+
+def _tell(at: rooms.Rooms, started: training.Started, as_json: bool) -> None:
+    """What has become of a training, or that it waits."""
+    with at.database.read.begin() as session:
+        told = registry.details(session, started.model.id)
+    model, job = told.model, started.job.id
     if as_json:
-        terminal.document({**answer, "metrics": dict(model.metrics)})
-    elif wait:
-        terminal.say(f"{model.name} is ready: {_figures(model)}. {verdict}")
+        figures = dict(model.metrics)
+        terminal.document(
+            {"job": job, "model": model.name, "family": model.family, "metrics": figures}
+        )
+    elif model.state is ModelState.READY:
+        terminal.say(f"{model.name} is ready: {_figures(model)}. {registry.verdict(told)}")
     else:
-        terminal.say(f"{model.name} waits as job {started.job.id}: loupe jobs --watch")
+        terminal.say(f"{model.name} waits as job {job}: loupe jobs --watch")
 
 
 def models(project: Project, as_json: AsJson = False) -> None:
