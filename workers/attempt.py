@@ -13,6 +13,8 @@ from multiprocessing.connection import Connection
 from socket import socketpair
 from typing import Any
 
+import psutil
+
 from backend.domain import Job
 
 GRACE = 2.0
@@ -40,8 +42,13 @@ class Child:
 
     def has_ended(self) -> bool:
         """Whether it is dead; it stays a zombie, so that its group cannot be another's yet."""
-        how = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self.process.pid, how) is not None
+        if self.process.returncode is not None:
+            return True
+        try:
+            status = psutil.Process(self.process.pid).status()
+        except psutil.NoSuchProcess:
+            return True
+        return bool(status == psutil.STATUS_ZOMBIE)
 
     def kill(self) -> int:
         """End it and all its descendants for certain; gives its exit code."""

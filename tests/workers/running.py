@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,7 @@ import psutil
 
 from backend.domain import FINAL, Job, JobState
 from backend.jobs import kinds, queue
-from backend.storage import engine
+from backend.storage import engine, tables
 from backend.storage.engine import Database
 
 
@@ -83,6 +83,13 @@ class House:
     def processes(self) -> list[psutil.Process]:
         """Every living process that descends from a worker of this house, found by its mark."""
         return [process for process in psutil.process_iter() if self._is_ours(process)]
+
+    def freeze(self, processes: Iterable[psutil.Process]) -> None:
+        """Stop processes where they stand, but not while one holds SQLite's only write lock."""
+        with self.database.write.begin() as session:
+            session.connection(bind_arguments={"mapper": tables.JobRow})
+            for process in processes:
+                process.send_signal(signal.SIGSTOP)
 
     def until_empty(self, seconds: float = 10.0) -> None:
         """Wait until no process of this house is left."""

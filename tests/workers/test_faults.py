@@ -87,8 +87,7 @@ def test_clocks_ten_minutes_apart_do_not_matter(tmp_path: Path) -> None:
         jobs = [house.put(check(20, 0.2)) for _ in range(2)]
         for job in jobs:
             house.until_step(job, 1)
-        for process in [psutil.Process(fast.pid), *psutil.Process(fast.pid).children()]:
-            process.send_signal(signal.SIGSTOP)
+        house.freeze([psutil.Process(fast.pid), *psutil.Process(fast.pid).children()])
         ended = [house.until_ended(job, 40.0) for job in jobs]
         assert sorted(job.attempt for job in ended) == [1, 2]
 

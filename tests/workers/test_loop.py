@@ -129,8 +129,7 @@ def test_a_frozen_worker_loses_its_job_and_does_no_harm(tmp_path: Path) -> None:
         frozen = house.start_worker()
         job = house.put(check(40, 0.1))
         house.until_step(job, 2)
-        for process in house.processes():
-            process.send_signal(signal.SIGSTOP)
+        house.freeze(house.processes())
         house.start_worker()
         house.until(job, lambda now: now.attempt == 2 and now.state is JobState.RUNNING)
         for process in house.processes():
