@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import secrets
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-import gradio as gr
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -21,9 +18,6 @@ from app.routes import shapes
 from backend import errors
 
 log = logging.getLogger(__name__)
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 
 STATUS: tuple[tuple[type[errors.LoupeError], int], ...] = (
     (errors.NotFound, 404),
@@ -67,21 +61,6 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(errors.LoupeError, _ours)
     app.add_exception_handler(RequestValidationError, _unusable)
     app.add_exception_handler(HTTPException, _http)
-
-
-def shown(work: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """A Gradio event whose errors a person can read."""
-
-    @functools.wraps(work)
-    def event(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        try:
-            return work(*args, **kwargs)
-        except errors.LoupeError as error:
-            raise gr.Error(str(error), print_exception=False) from error
-        except Exception as error:
-            raise gr.Error(hidden(error), print_exception=False) from error
-
-    return event
 
 
 def hidden(error: Exception) -> str:
