@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import socket
@@ -18,24 +19,8 @@ from fastapi import FastAPI
 from app import events, gate, site, worker_process
 from app.house import House
 from app.login import Door
-from app.routes import (
-    assets,
-    decisions,
-    detecting,
-    images,
-    jobs,
-    labelling,
-    listings,
-    login,
-    people,
-    projects,
-    reports,
-    training,
-    transfers,
-)
 from backend.errors import Refused, Unavailable
-from backend.services import people as accounts
-from backend.services import projects as projects_of
+from backend.services import people, projects
 from backend.settings import Settings
 from backend.storage import engine, files, schema
 from backend.storage.previews import Previews
@@ -44,19 +29,19 @@ log = logging.getLogger(__name__)
 
 GIGA = 1e9
 ROOMS = (
-    assets,
-    decisions,
-    detecting,
-    images,
-    jobs,
-    labelling,
-    listings,
-    login,
-    people,
-    projects,
-    reports,
-    training,
-    transfers,
+    "assets",
+    "decisions",
+    "detecting",
+    "images",
+    "jobs",
+    "labelling",
+    "listings",
+    "login",
+    "people",
+    "projects",
+    "reports",
+    "training",
+    "transfers",
 )
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
@@ -88,7 +73,7 @@ def create(house: House) -> FastAPI:
     app.add_middleware(gate.Gate, door=house.door)
     events.install(app)
     for room in ROOMS:
-        app.include_router(room.router)
+        app.include_router(importlib.import_module(f"app.routes.{room}").router)
     gr.mount_gradio_app(
         app,
         site.build(),
@@ -112,14 +97,14 @@ def check_address(house: House, host: str) -> None:
             "making an account: loupe user add NAME --role admin."
         )
     with house.read() as session:
-        if house.door.required and not accounts.everyone(session):
+        if house.door.required and not people.everyone(session):
             raise Refused("There is no account yet. Make one: loupe user add NAME --role admin.")
 
 
 def is_empty(house: House) -> bool:
     """Whether there is no project at all."""
     with house.read() as session:
-        return not projects_of.summaries(session)
+        return not projects.summaries(session)
 
 
 def free_port(host: str, port: int) -> int:
