@@ -10,12 +10,8 @@ import math
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from backend.domain import Box, Origin, Split
-
-if TYPE_CHECKING:
-    from backend.formats.tree import Tree
 
 DECIMALS = 4  # no camera resolves a ten-thousandth of a pixel; it hides what floats leave behind
 BACKGROUND = frozenset({"background", "__background__", "_background_"})
@@ -119,21 +115,7 @@ class Written:
 Found = Item | Problem | Classes
 Finding = Generator[Found, None, None]  # to be closed, so that no file stays open
 Writing = Generator[Written | Problem, None, None]
-Read = Callable[["Tree"], Finding]
 Write = Callable[[Iterable[Picture], Path, Sequence[str]], Writing]
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """One row of FORMATS; `recognise` says whether a tree looks like it."""
-
-    name: str
-    title: str
-    read: Read
-    write: Write
-    recognise: Callable[[Tree], bool]
-    boxes: bool = True
-    labels: bool = False
 
 
 def rounded(value: float) -> float:

@@ -21,12 +21,11 @@ from backend.formats.base import (
     Item,
     Picture,
     Problem,
-    Read,
     Write,
     Writing,
     Written,
 )
-from backend.formats.tree import Tree
+from backend.formats.tree import Read, Tree
 
 FOLDER = "goldens"
 LIST = "goldens.csv"

@@ -8,11 +8,24 @@ from dataclasses import dataclass
 
 from backend.errors import Invalid, Refused
 from backend.formats import coco, deeppcb, folders, goldens, voc, yolo
-from backend.formats.base import Format, Read, Write
-from backend.formats.tree import Tree, unwrapped
+from backend.formats.base import Write
+from backend.formats.tree import Read, Tree, unwrapped
 
 AUTO = "auto"
 DEEPEST = 3  # how far below the root a data set may begin
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One row of FORMATS; `recognise` says whether a tree looks like it."""
+
+    name: str
+    title: str
+    read: Read
+    write: Write
+    recognise: Callable[[Tree], bool]
+    boxes: bool = True
+    labels: bool = False
 
 
 def _row(

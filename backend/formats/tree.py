@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from backend.errors import Invalid, NotFound
 from backend.formats import archives, naming
-from backend.formats.base import Problem
+from backend.formats.base import Finding, Problem
 
 ENDINGS = (".jpg", ".png", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".jpe", ".jfif")
 PICTURES = frozenset(ENDINGS)
@@ -161,6 +161,9 @@ class Tree:
     def folders(self) -> tuple[str, ...]:
         """The names of the folders at the root."""
         return tuple(dict.fromkeys(name.split("/")[0] for name in self.files if "/" in name))
+
+
+Read = Callable[[Tree], Finding]
 
 
 def suffix(name: str) -> str:

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from backend.domain import Box, Image, Project, State, Task
 from backend.errors import Refused
 from backend.formats import registry
-from backend.formats.base import Format, Picture, Problem, Written
+from backend.formats.base import Picture, Problem, Written
 from backend.services import images, labelling, projects
 from backend.storage.files import Files
 from backend.storage.tables import ImageRow
@@ -83,7 +83,7 @@ class _Export:
     session: Session
     files: Files
     project: Project
-    format: Format
+    format: registry.Format
     progress: Callable[[int, int], None]
     images: int = 0
     goldens: int = 0

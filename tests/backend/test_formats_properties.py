@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from backend.domain import Box, Split
 from backend.errors import LoupeError
 from backend.formats import archives, fitting, json_stream, naming, registry, tree
-from backend.formats.base import Classes, Format, Item, Labelled, Picture, Problem
+from backend.formats.base import Classes, Item, Labelled, Picture, Problem
 from backend.pictures import Header
 from tests.backend import drawn
 
@@ -88,7 +88,7 @@ def pictures(draw: st.DrawFn) -> list[Picture]:
 @_boxed("row")
 @settings(max_examples=25, deadline=None)
 @given(made=pictures())
-def test_every_box_comes_back(row: Format, made: list[Picture]) -> None:
+def test_every_box_comes_back(row: registry.Format, made: list[Picture]) -> None:
     with _folder() as folder:
         written = list(row.write(made, folder, CLASSES))
         found, problems = drawn.read_back(folder, row.name) if written else ({}, [])
@@ -99,7 +99,7 @@ def test_every_box_comes_back(row: Format, made: list[Picture]) -> None:
         assert set(found) == {one.name for one in made}
 
 
-def _label_files(row: Format, content: bytes) -> dict[str, bytes | str]:
+def _label_files(row: registry.Format, content: bytes) -> dict[str, bytes | str]:
     names = {
         "deeppcb": ("test.txt", "g_not/a.txt", "classes.txt"),
         "coco": ("annotations/instances_train.json",),
@@ -109,7 +109,9 @@ def _label_files(row: Format, content: bytes) -> dict[str, bytes | str]:
     return {name: content for name in names[row.name]}
 
 
-def _read_all(row: Format, files: dict[str, bytes | str]) -> list[Item | Problem | Classes]:
+def _read_all(
+    row: registry.Format, files: dict[str, bytes | str]
+) -> list[Item | Problem | Classes]:
     pictured = {"images/a.jpg": CONTENT, "g/a_test.jpg": CONTENT, "JPEGImages/a.jpg": CONTENT}
     with _folder() as folder:
         opened = drawn.opened(drawn.lay(folder, pictured | files))
@@ -132,7 +134,7 @@ def _assert_sound(found: list[Item | Problem | Classes]) -> None:
 @_boxed("row")
 @settings(max_examples=60, deadline=None)
 @given(content=st.binary(max_size=200) | st.text(max_size=200).map(lambda t: t.encode()))
-def test_any_bytes_for_labels_are_read_without_a_fall(row: Format, content: bytes) -> None:
+def test_any_bytes_for_labels_are_read_without_a_fall(row: registry.Format, content: bytes) -> None:
     for name in _label_files(row, content):
         _assert_sound(_read_all(row, {name: content}))
 
@@ -143,7 +145,9 @@ LINES = st.lists(st.lists(WORDS | NUMBERS.map(str), max_size=7).map(" ".join), m
 @_boxed("row")
 @settings(max_examples=40, deadline=None)
 @given(lines=LINES, comma=st.booleans())
-def test_any_lines_are_read_without_a_fall(row: Format, lines: list[str], comma: bool) -> None:
+def test_any_lines_are_read_without_a_fall(
+    row: registry.Format, lines: list[str], comma: bool
+) -> None:
     content = "\r\n".join(lines).replace(" ", "," if comma else " ").encode()
     files = _label_files(row, content)
     if row.name == "deeppcb":

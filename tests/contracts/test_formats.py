@@ -9,7 +9,7 @@ import pytest
 from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import registry
-from backend.formats.base import Classes, Format, Picture, Problem, Written
+from backend.formats.base import Classes, Picture, Problem, Written
 from tests.backend import drawn
 
 CLASSES = ("scratch", "déchirure & <pli>", "open")
@@ -38,18 +38,18 @@ LABELLED = (
 
 
 @pytest.fixture(params=registry.FORMATS.values(), ids=lambda row: row.name)
-def row(request: pytest.FixtureRequest) -> Format:
+def row(request: pytest.FixtureRequest) -> registry.Format:
     found = request.param
-    assert isinstance(found, Format)
+    assert isinstance(found, registry.Format)
     return found
 
 
-def _write(row: Format, pictures: tuple[Picture, ...], out: Path) -> list[Written]:
+def _write(row: registry.Format, pictures: tuple[Picture, ...], out: Path) -> list[Written]:
     done = list(row.write(pictures, out, CLASSES if row.boxes else ()))
     return [one for one in done if isinstance(one, Written)]
 
 
-def test_what_is_written_is_read_back_equal(row: Format, tmp_path: Path) -> None:
+def test_what_is_written_is_read_back_equal(row: registry.Format, tmp_path: Path) -> None:
     _write(row, PICTURES, tmp_path)
     found, problems = drawn.read_back(tmp_path, row.name)
     assert not problems
@@ -64,7 +64,7 @@ def test_what_is_written_is_read_back_equal(row: Format, tmp_path: Path) -> None
             assert (item.name, item.group) == (picture.name, picture.group)
 
 
-def test_goldens_come_back_before_their_pictures(row: Format, tmp_path: Path) -> None:
+def test_goldens_come_back_before_their_pictures(row: registry.Format, tmp_path: Path) -> None:
     _write(row, PICTURES, tmp_path)
     seen: dict[str, bytes] = {}
     for part in registry.parts(drawn.opened(tmp_path), row.name):
@@ -79,7 +79,7 @@ def test_goldens_come_back_before_their_pictures(row: Format, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("row", [row for row in registry.FORMATS.values() if row.labels])
-def test_labels_of_images_come_back(row: Format, tmp_path: Path) -> None:
+def test_labels_of_images_come_back(row: registry.Format, tmp_path: Path) -> None:
     list(row.write(LABELLED, tmp_path, CLASSES))
     found, problems = drawn.read_back(tmp_path)
     assert not problems
@@ -87,23 +87,23 @@ def test_labels_of_images_come_back(row: Format, tmp_path: Path) -> None:
     assert {n: (one.label, one.split, one.labelled) for n, one in found.items()} == wanted
 
 
-def test_its_own_export_is_recognised(row: Format, tmp_path: Path) -> None:
+def test_its_own_export_is_recognised(row: registry.Format, tmp_path: Path) -> None:
     _write(row, PICTURES, tmp_path)
     assert [part.format.name for part in registry.parts(drawn.opened(tmp_path))] == [row.name]
 
 
-def test_what_is_written_is_counted(row: Format, tmp_path: Path) -> None:
+def test_what_is_written_is_counted(row: registry.Format, tmp_path: Path) -> None:
     done = _write(row, PICTURES, tmp_path)
     assert sum(not one.is_golden for one in done) == len(PICTURES) - 1
     assert any(one.is_golden for one in done)
     assert sum(one.boxes for one in done) == (4 if row.boxes else 0)
 
 
-def test_nothing_to_write_is_no_error(row: Format, tmp_path: Path) -> None:
+def test_nothing_to_write_is_no_error(row: registry.Format, tmp_path: Path) -> None:
     assert _write(row, (), tmp_path) == []
 
 
-def test_a_name_that_leads_out_is_not_written(row: Format, tmp_path: Path) -> None:
+def test_a_name_that_leads_out_is_not_written(row: registry.Format, tmp_path: Path) -> None:
     bad = drawn.written("../../out.jpg")
     with pytest.raises(Invalid, match="cannot be the name"):
         _write(row, (bad,), tmp_path / "in" / "here")
