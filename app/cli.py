@@ -14,7 +14,8 @@ from backend.errors import LoupeError
 
 cli = typer.Typer(
     name="loupe",
-    help="A workbench for people who find defects in pictures.",
+    help="A workbench for people who find defects in pictures. Alone it serves the site here: "
+    "the same as loupe serve, which has the port and the rest.",
     no_args_is_help=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

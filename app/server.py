@@ -21,7 +21,7 @@ from app.house import House
 from app.login import Door
 from backend.errors import Refused, Unavailable
 from backend.services import people, projects
-from backend.settings import Settings
+from backend.settings import Settings, make_home
 from backend.storage import engine, files, schema
 from backend.storage.previews import Previews
 
@@ -49,7 +49,7 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 def open_house(settings: Settings, with_accounts: bool = False) -> House:
     """Connect to all that the settings name."""
-    settings.home.mkdir(parents=True, exist_ok=True)
+    make_home(settings)
     database = engine.connect(settings)
     schema.prepare(database)
     store = files.connect(settings)

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from backend.errors import Invalid
+from backend.errors import Invalid, Unavailable
 
 
 class Settings(BaseSettings):
@@ -83,6 +83,17 @@ def read() -> Settings:
         first = error.errors()[0]
         name = "LOUPE_" + "_".join(str(part) for part in first["loc"]).upper()
         raise Invalid(f"The setting {name} is wrong: {first['msg']}.") from error
+
+
+def make_home(settings: Settings) -> None:
+    """Make the home folder where it is missing."""
+    try:
+        settings.home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(
+            f"The home folder {settings.home} cannot be made: {error.strerror}. "
+            "Name another one with LOUPE_HOME."
+        ) from error
 
 
 @cache

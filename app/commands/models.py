@@ -176,6 +176,8 @@ def runs(project: Project, as_json: AsJson = False) -> None:
         ]
     if as_json:
         terminal.document(rows)
+    elif not rows:
+        terminal.say(f"{project} has no run yet. Make one: loupe detect {project} --wait")
     else:
         columns = ("run", "model", "runtime", "images", "detections", "failed", "seconds")
         terminal.table(columns, [[row[name] for name in columns] for row in rows])

@@ -76,5 +76,7 @@ def list_(as_json: AsJson = False) -> None:
         found = people.everyone(session)
     if as_json:
         terminal.document([{"name": one.name, "role": one.role.value} for one in found])
+    elif not found:
+        terminal.say("There is no account yet. Make one: loupe user add NAME --role admin")
     else:
         terminal.table(("name", "role"), [(one.name, one.role.value) for one in found])

@@ -28,7 +28,7 @@ class Rooms:
 def open_rooms() -> Iterator[Rooms]:
     """Connect to all that the settings name, and let go of it at the end."""
     chosen = settings.current()
-    chosen.home.mkdir(parents=True, exist_ok=True)
+    settings.make_home(chosen)
     database = engine.connect(chosen)
     try:
         schema.prepare(database)

@@ -118,8 +118,12 @@ def cluster(as_json: AsJson = False) -> None:
     for row in () if as_json else rows:
         terminal.say(f"Worker on {row['host']}, process {row['pid']}.")
         nodes = row.get("nodes", [])
+        if not nodes:
+            terminal.say("Ray is not started yet; the first training starts it.")
+            continue
         columns = ("name", "cores", "gpus", "memory_gb")
-        terminal.table(columns, [[node.get(name, "") for name in columns] for node in nodes])
+        heads = ("node", "cores", "GPUs", "memory, GB")
+        terminal.table(heads, [[node.get(name, "") for name in columns] for node in nodes])
 
 
 def worker(

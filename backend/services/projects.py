@@ -20,6 +20,7 @@ PALETTE = (
     "#88CCEE", "#44AA99", "#DDCC77", "#AA4499", "#6699CC", "#999933", "#CC6677",
 )  # fmt: skip
 HOTKEYS = "123456789"
+NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def find(session: Session, name: str) -> Project:
     """The project of that name."""
     row = session.scalar(select(ProjectRow).where(ProjectRow.name == name))
     if row is None:
-        raise NotFound(f"There is no project named {name!r}.")
+        raise NotFound(f"There is no project named {name!r}{_others(session)}.")
     return _project(session, row)
 
 
@@ -87,6 +88,11 @@ def set_option(session: Session, project_id: int, name: str, value: Any) -> None
     """Choose something for a project."""
     chosen = options(session, project_id) | {name: value}
     session.execute(update(ProjectRow).filter_by(id=project_id).values(options=chosen))
+
+
+def _others(session: Session) -> str:
+    names = session.scalars(select(ProjectRow.name).order_by(ProjectRow.name).limit(NAMED)).all()
+    return f"; there is {', '.join(names)}" if names else ""
 
 
 def summaries(session: Session) -> list[Summary]:

@@ -25,11 +25,12 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from backend.errors import Invalid
+from backend.errors import Invalid, Unavailable
 from backend.settings import Settings
 from backend.storage.tables import OperationalBase, WarehouseBase
 
 READ_ONLY = "loupe_read_only"
+KNOWN = ("sqlite", "postgresql", "snowflake")
 # SQLite takes at most 32,766 variables in a statement.
 MOST_VARIABLES = 32_766
 ON_CONFLICT: Mapping[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
@@ -69,7 +70,7 @@ def make_engine(url: str) -> Engine:
     if parsed.get_backend_name() == "sqlite":
         return _sqlite(parsed)
     if parsed.get_backend_name() == "postgresql":
-        return create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+        return _postgresql(parsed)
     return create_engine(parsed)
 
 
@@ -148,15 +149,27 @@ def _sessions(operational: Engine, warehouse: Engine, read_only: bool = False) -
 
 
 def _parse(url: str) -> URL:
+    unusable = Invalid(
+        "The database URL is not one that Loupe can open; it starts with sqlite:///, "
+        "postgresql:// or snowflake:// (settings LOUPE_DATABASE_URL, LOUPE_WAREHOUSE_URL)."
+    )
     try:
         parsed = make_url(url)
         parsed.get_dialect()
     except (ArgumentError, NoSuchModuleError) as error:
-        raise Invalid(
-            "The database URL is not one that Loupe can open; it starts with sqlite:///, "
-            "postgresql:// or snowflake:// (settings LOUPE_DATABASE_URL, LOUPE_WAREHOUSE_URL)."
-        ) from error
+        raise unusable from error
+    if parsed.get_backend_name() not in KNOWN:
+        raise unusable
     return parsed
+
+
+def _postgresql(url: URL) -> Engine:
+    try:
+        return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+    except ImportError as error:
+        raise Unavailable(
+            "PostgreSQL needs its driver, which is the extra postgres: uv sync --extra postgres"
+        ) from error
 
 
 def _sqlite(url: URL) -> Engine:

@@ -11,6 +11,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import OperationalError
 
 from backend.errors import Unavailable
 from backend.storage import engine
@@ -25,7 +26,7 @@ LOCK = 5_680_731
 
 def prepare(database: Database, migrations: Path = MIGRATIONS) -> None:
     """Upgrade the operational database, and make the warehouse's tables where it is apart."""
-    with database.operational.connect() as connection, connection.begin():
+    with _connect(database.operational) as connection, connection.begin():
         _upgrade(connection, migrations)
     if database.warehouse is not database.operational:
         engine.create_warehouse_tables(database.warehouse)
@@ -37,6 +38,16 @@ def config(connection: Connection | None = None, migrations: Path = MIGRATIONS) 
     made.set_main_option("script_location", str(migrations))
     made.attributes["connection"] = connection
     return made
+
+
+def _connect(opened: Engine) -> Connection:
+    try:
+        return opened.connect()
+    except OperationalError as error:
+        raise Unavailable(
+            f"The database {opened.url.render_as_string()} cannot be opened: "
+            f"{' '.join(str(error.orig).split())} Is it there, and is LOUPE_DATABASE_URL right?"
+        ) from error
 
 
 def _upgrade(connection: Connection, migrations: Path) -> None:

@@ -129,6 +129,31 @@ def _commands(group: Any, path: str = "loupe") -> list[tuple[str, Any]]:
     return found
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("LOUPE_DATABASE_URL", "mysql://nobody@127.0.0.1/x", "starts with sqlite:///"),
+        ("LOUPE_DATABASE_URL", "postgresql://me:secret@127.0.0.1:1/x", "me:***@127.0.0.1:1/x"),
+        ("LOUPE_HOME", "/proc/nowhere", "The home folder /proc/nowhere cannot be made"),
+    ],
+)
+def test_what_cannot_be_opened_is_said_in_one_line(
+    loupe: Said, monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    settings.current.cache_clear()
+    code, _, err = loupe("projects")
+    settings.current.cache_clear()
+    assert (code, err.count("\n")) == (1, 1)
+    assert said in err
+
+
+def test_a_project_that_is_not_there_is_answered_with_those_that_are(loupe: Said) -> None:
+    loupe.json("sample", "demo", "--images", "3")
+    _, _, err = loupe("images", "dmeo")
+    assert err.strip() == "There is no project named 'dmeo'; there is demo."
+
+
 def test_help_shows_an_example_of_every_command() -> None:
     for path, command in _commands(typer.main.get_command(cli.cli)):
         assert re.search(rf"Example: .*{path}", command.help or ""), path
