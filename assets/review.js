@@ -160,7 +160,7 @@ class Review extends Bench {
   }
 
   receive(answer) {
-    Object.assign(this, { others: answer.others, rule: answer.rule });
+    Object.assign(this, { others: answer.others, rule: answer.rule, running: answer.running });
     if (answer.total) Object.assign(this, { total: answer.total, first: Math.max(0, answer.total - answer.open) });
     this.know(answer);
     this.desk.receive(answer.items);
@@ -213,9 +213,10 @@ class Review extends Bench {
   finished() {
     const mine = this.list.filter((item) => this.desk.sheets.get(item.id)?.verdict);
     const failed = mine.filter((item) => this.desk.sheets.get(item.id)?.verdict === "fail").length;
-    fill(this.place, h("div.lp-empty", {}, h("h2", {}, this.others ? "Others have what is left" : "This queue is done"),
+    fill(this.place, h("div.lp-empty", {}, h("h2", {}, this.running ? "The run is still at work" : this.others ? "Others have what is left" : "This queue is done"),
       h("p", {}, `You decided ${words.many(mine.length, "board")} just now: ${mine.length - failed} passed, ${failed} failed. Your corrections are the labels of the next training.`),
       h("div.row", {}, h("button.lp-button", { onclick: () => this.open(this.list[this.at]) }, "Back to the last"),
+        this.running && h("button.lp-button", { onclick: () => this.step(1) }, "Look for more"),
         h("button.lp-button.primary", { onclick: () => go({ tab: "train", run: "", image: "" }) }, "Retrain"))));
     this.place.hidden = false;
   }

@@ -22,6 +22,7 @@ from backend.services import (
     reviewing,
     undoing,
 )
+from backend.storage import warehouse
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES])
 
@@ -101,12 +102,14 @@ def take(
         found = reviewing.items(session, run, taken.image_ids)
         rule = reviewing.rule(session, project.id)
         again = _repeat(session, run, person, rule["repeats"])
+        running = warehouse.get(session, run).finished is None
     return {
         "items": [*(_item(one) for one in found), *again],
         "total": taken.total,
         "open": taken.open,
         "others": taken.others,
         "held_by": held,
+        "running": running,
         "rule": rule,
         **labelling.about(project, person),
     }

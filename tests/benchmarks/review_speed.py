@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from backend.domain import Run, Task
-from backend.services import projects, queueing, reviewing, worklist
+from backend.services import measuring, projects, queueing, repeating, reviewing, worklist
 from backend.services.listing import Filter
 from backend.storage import engine, warehouse
 from backend.storage.engine import Database
@@ -58,7 +58,7 @@ def _image(project_id: int, number: int) -> dict[str, object]:
         "added": now(),
         "group_name": f"lot-{number % 200}",
         "is_golden": False,
-        "state": "new",
+        "state": "done" if number % 10 == 0 else "new",
         "version": 0,
         "comment": "",
         "author": "",
@@ -160,6 +160,10 @@ def measure(database: Database, project_id: int) -> None:
                 session, project_id, Filter(sort="doubt"), 54_321 % last["image"] + 1, 4, 12
             )
 
+    def again() -> None:
+        with database.read.begin() as session:
+            repeating.due(session, RUN, "ana", 0.05)
+
     say("open the review", lambda: take([]), "300")
     say("the next six images", lambda: take([], go_on=True), "50")
     say("filter by class and score", lambda: take([("class", "spur"), ("score", ".9")]), "300")
@@ -170,7 +174,16 @@ def measure(database: Database, project_id: int) -> None:
     say("the defect wall", lambda: wall(0), "300")
     say("the defect wall, ten pages on", lambda: wall(960), "300")
     say("a window of Annotate", around, "50")
+    say("the lots to choose from", lambda: ask(database, reviewing.groups), "300")
+    say("a board to be repeated", again, "50")
+    say("escapes among 2,000 labelled images", lambda: ask(database, measuring.figures), "–")
     say("the list of runs", lambda: runs(database, project_id), "–")
+
+
+def ask(database: Database, question: Callable[[Session, int], object]) -> None:
+    """Ask something of the run."""
+    with database.read.begin() as session:
+        question(session, RUN)
 
 
 def runs(database: Database, project_id: int) -> None:

@@ -232,7 +232,7 @@ def test_the_wall_is_swept_without_a_connection(
 
 
 def test_the_list_of_runs_counts_and_follows_a_run_at_work(page: Page, site: Site) -> None:
-    made = put(site, 928, 3)
+    made = put(site, 928, 4)
     image = made.ids[0]
     with site.database.write.begin() as session:
         labelling.save(session, image, 0, made.defects[image], "ana", state=State.DONE)
@@ -246,7 +246,16 @@ def test_the_list_of_runs_counts_and_follows_a_run_at_work(page: Page, site: Sit
     expect(new.get_by_role("cell").nth(5)).to_have_text(str(len(made.defects[image])))
     expect(new).to_contain_text("running")
     with site.database.write.begin() as session:
-        warehouse.record(session, 929, [RunImage(one, str(one)) for one in made.ids[1:]])
+        warehouse.record(session, 929, [RunImage(one, str(one)) for one in made.ids[1:3]])
     expect(new.get_by_role("cell").nth(2)).to_have_text("3")
     new.get_by_role("button", name="Review").click()
-    page.wait_for_url("**run=929**")
+    hands = Hands(page, site, "review")
+    hands.ready()
+    for _ in range(3):
+        hands.press("Enter")
+        hands.saved()
+    expect(page.get_by_role("heading", name="The run is still at work")).to_be_visible()
+    with site.database.write.begin() as session:
+        warehouse.record(session, 929, [RunImage(made.ids[3], str(made.ids[3]))])
+    page.get_by_role("button", name="Look for more").click()
+    page.wait_for_function(f"{hands.js}.desk.item.id === {made.ids[3]}")
