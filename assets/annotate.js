@@ -7,6 +7,7 @@ import { nameOf } from "./canvas/desk.js";
 import { fill, h } from "./dom.js";
 import * as panel from "./canvas/panel.js";
 import * as questions from "./canvas/questions.js";
+import { why } from "./canvas/why.js";
 import * as net from "./net.js";
 import * as words from "./words.js";
 import { go, toast } from "./site.js";
@@ -26,7 +27,7 @@ class Annotate extends Bench {
     this.proposalPanel = panel.proposals(parts);
     this.aboutPanel = about.about(parts);
     this.historyPanel = about.revisions(parts);
-    this.panels = [this.classPanel, this.boxPanel, this.proposalPanel, this.aboutPanel, this.historyPanel];
+    this.panels = [this.classPanel, this.boxPanel, this.proposalPanel, this.aboutPanel, why(this), this.historyPanel];
     fill(this.side, this.panels.map((p) => p.root));
     this.start(this.actions());
   }

@@ -9,6 +9,7 @@ import * as ruling from "./canvas/ruling.js";
 import { comparison, runList } from "./canvas/runlist.js";
 import { Wall } from "./canvas/sweep.js";
 import * as verdicts from "./canvas/verdicts.js";
+import { why } from "./canvas/why.js";
 import { fill, h, select } from "./dom.js";
 import * as net from "./net.js";
 import { go, poll, toast } from "./site.js";
@@ -34,7 +35,7 @@ class Review extends Bench {
     this.closeup = closeup(this.pictures);
     this.wall = new Wall(this.pictures, (label) => this.color(label));
     this.classPanel = panel.classes(this.parts());
-    this.panels = [judging.defect(this), judging.list(this), judging.board(this), ruling.scores(this), ruling.rule(this), this.classPanel, judging.why(this)];
+    this.panels = [judging.defect(this), judging.list(this), judging.board(this), why(this), ruling.scores(this), ruling.rule(this), this.classPanel];
     fill(this.side, this.panels.map((one) => one.root));
     this.head = h("header.lp-head");
     this.cover = h("div.lp-cover", { hidden: true });

@@ -1,7 +1,6 @@
 /** The parts of the review's panel, and what accepting and refusing a detection does to the image. */
 
 import { fill, h } from "../dom.js";
-import * as net from "../net.js";
 import { nameOf } from "./desk.js";
 import { tip } from "./keys.js";
 import { short, swatch } from "./panel.js";
@@ -134,23 +133,4 @@ export function board(page) {
     [pass, fail, next].forEach((button) => (button.disabled = !page.desk.editable || !page.desk.item));
   };
   return { root, render };
-}
-
-/** Where the chosen box or detection comes from, and where it went. */
-export function why(page) {
-  const chain = h("ol.lp-chain");
-  const details = h("details.lp-section", { ontoggle: () => load() }, h("summary", {}, "Why"), chain);
-  let shown = "";
-  const load = async () => {
-    const [id] = page.desk.selected;
-    const { item } = page.desk;
-    if (!details.open || !item || !id) return fill(chain, details.open && h("li", {}, "Choose a detection or a label."));
-    if (item.repeat) return fill(chain, h("li", {}, "Nothing is told of this image before it is decided."));
-    const name = id.includes(":") ? `${id.split(":")[0]}:${item.id}:${id.split(":")[1]}` : `${item.id}:${id}`;
-    if (shown === `${name}/${item.version}`) return undefined;
-    shown = `${name}/${item.version}`;
-    const answer = await net.get(`/api/why/${encodeURIComponent(name)}`).catch((error) => ({ links: [{ what: "", text: error.message }] }));
-    return fill(chain, answer.links.map((link) => h("li", {}, h("b", {}, link.what), " ", link.text)));
-  };
-  return { root: details, render: load };
 }

@@ -13,9 +13,10 @@ from sqlalchemy import exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.domain import State, Verdict
+from backend.errors import NotFound
 from backend.services import deciding
 from backend.services.reviewing import Reviewed
-from backend.storage.tables import DecisionRow, RepeatRow
+from backend.storage.tables import DecisionRow, RepeatRow, RunImageRow
 from backend.storage.types import now
 
 # A board comes again only after so many others, when the first answer is no longer in mind.
@@ -106,6 +107,8 @@ def record(
     } | set(sheet.accepted or ())
     judged = {str(idx): Verdict.ACCEPT.value for idx in accepted}
     judged |= {str(idx): Verdict.FALSE_CALL.value for idx in sheet.rejected or ()}
+    if session.get(RunImageRow, (run_id, image_id)) is None:
+        raise NotFound(f"Run {run_id} did not look at image {image_id}.")
     row = session.get(RepeatRow, (run_id, image_id, author))
     if row is None:
         row = RepeatRow(run_id=run_id, image_id=image_id, author=author, seconds=0.0)

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, Run, RunImage, Verdict
+from backend.errors import NotFound
 from backend.services import deciding, images, judging, labelling, projects, repeating, reviewing
 from backend.services.deciding import Sheet
 from backend.services.images import NewImage
@@ -131,6 +132,11 @@ def test_answers_are_compared_between_and_within_inspectors(line: Line) -> None:
     assert found.within_detections == Kappa(4, 4, 1.0)
     assert found.between_detections == Kappa(4, 3, 0.5)
     assert (found.within_boards.agreed, found.between_boards.agreed) == (2, 1)
+
+
+def test_only_an_image_of_the_run_is_judged_again(line: Line) -> None:
+    with pytest.raises(NotFound):
+        line.again(999_999, "ana")
 
 
 def test_an_unfinished_repeat_does_not_count(line: Line) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy.orm import Session
 
-from backend.domain import Run, RunImage, State, Verdict
+from backend.domain import Box, Run, RunImage, State, Verdict
 from backend.sample.boards import CLASSES
 from backend.services import (
     deciding,
@@ -126,6 +126,41 @@ def test_board_and_golden_are_zoomed_in_step(hands: Hands, site: Site) -> None:
     changed = f"({look}).every((n, at) => n !== {before}[at])"
     hands.page.wait_for_function(changed)
     assert hands.stored().version == 0
+
+
+def test_right_false_and_missed_are_told_by_line_and_word(hands: Hands, site: Site) -> None:
+    made = put(site, 930, 1)
+    (image,) = made.ids
+    lone = Box(560.0, 600.0, 600.0, 630.0, CLASSES[2], id="lone")
+    with site.database.write.begin() as session:
+        labels = [*made.defects[image][:1], lone]
+        labelling.save(session, image, 0, labels, "ana", state=State.DONE)
+    hands.open(made.project.name, run="930")
+    marks = hands.ask("marks().map(m => [m.kind, m.text])")
+    told = {(kind, text.split()[0]) for kind, text in marks}
+    assert told == {("dashed", "TP"), ("crossed", "FP"), ("dotted", "FN"), ("solid", "TP")}
+    assert hands.page.get_by_text("FN missed").count() == 1
+    hands.page.get_by_role("checkbox", name="Labels").uncheck()
+    assert {kind for kind, _ in hands.ask("marks().map(m => [m.kind, m.text])")} == {
+        "solid",
+        "crossed",
+    }
+    hands.page.get_by_role("checkbox", name="Detections").uncheck()
+    assert hands.ask("marks()") == []
+
+
+def test_a_label_tells_in_annotate_where_it_comes_from(page: Page, site: Site) -> None:
+    made = put(site, 931, 1)
+    (image,) = made.ids
+    with site.database.write.begin() as session:
+        labelling.save(session, image, 0, made.defects[image][:1], "ana", state=State.DONE)
+    annotating = Hands(page, site)
+    annotating.open(made.project.name)
+    annotating.page.evaluate(
+        f"{annotating.js}.desk.select([{annotating.js}.desk.sheet.boxes[0].id])"
+    )
+    page.get_by_text("Why", exact=True).click()
+    expect(page.locator(".lp-chain li").filter(has_text="edit by ana")).to_be_visible()
 
 
 def test_one_click_shows_where_a_correction_came_from_and_went(hands: Hands, site: Site) -> None:
