@@ -28,8 +28,8 @@ function head() {
   return h(
     "div.spread",
     {},
-    h("h1", {}, "Projects"),
-    h("button.primary.for-admin", { onclick: create }, "New project"),
+    h("div", {}, h("h1", {}, "Projects"), h("p.quiet-text", {}, "Label some images, train a model, let it detect in the others, review what it found, train again.")),
+    h("button.for-admin", { onclick: create }, "New project"),
   );
 }
 
@@ -56,11 +56,19 @@ function card(project) {
       h("div.bar", { title: `${Math.round(done)} % labelled` }, h("i", { style: { width: `${done}%` } })),
       h("div.chips", {}, boxes.slice(0, 8).map(([name, number]) =>
         h("span.chip", {}, h("i", { style: { background: named[name] } }), name, h("span.number.quiet-text", {}, count(number))))),
-      h("div.row", {},
-        h("button.for-labeler", { onclick: () => importInto(project) }, "Import"),
-        h("button", { onclick: () => exportFrom(project) }, "Export"),
-        h("button.for-admin", { onclick: () => choices(project) }, "Classes"))),
+      h("div.row", {}, next(project),
+        project.images > 0 && h("button.quiet.for-labeler", { onclick: () => importInto(project) }, "Import"),
+        h("button.quiet", { onclick: () => exportFrom(project) }, "Export"),
+        h("button.quiet.for-admin", { onclick: () => choices(project) }, "Classes"))),
   );
+}
+
+/** The one thing to do next in a project. */
+function next(project) {
+  const left = project.images - project.labelled;
+  if (!project.images) return h("button.primary.for-labeler", { onclick: () => importInto(project) }, "Import pictures");
+  const to = (words, where) => h("a.button.primary.for-labeler", { href: address({ project: project.id, ...where }) }, words);
+  return left ? to(`Label ${many(left, "image")}`, { tab: "annotate", state: "new" }) : to("Train", { tab: "train" });
 }
 
 function fact(project, number, one, more, filter) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter
@@ -68,7 +69,7 @@ def everything(at: house.At) -> list[dict[str, Any]]:
     """Every project with its counts and a few pictures."""
     with at.read() as session:
         return [
-            _summary(found, listing.page(session, found.project.id, listing.Filter(), 0, COVERS))
+            _summary(found, listing.apart(session, found.project.id, COVERS))
             for found in projects.summaries(session)
         ]
 
@@ -122,7 +123,7 @@ def merge(project: str, id_: int, body: Merge, at: house.At) -> dict[str, Any]:
         return _project(projects.get(session, found.id))
 
 
-def _summary(found: projects.Summary, covers: listing.Page) -> dict[str, Any]:
+def _summary(found: projects.Summary, covers: Sequence[listing.Item]) -> dict[str, Any]:
     return {
         **_project(found.project),
         "images": found.images,
@@ -131,7 +132,7 @@ def _summary(found: projects.Summary, covers: listing.Page) -> dict[str, Any]:
         "boxes": found.boxes,
         "covers": [
             {"id": item.image.id, "sha256": item.image.sha256, "name": item.image.name}
-            for item in covers.items
+            for item in covers
         ],
     }
 

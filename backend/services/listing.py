@@ -17,6 +17,7 @@ from backend.storage.tables import BoxRow, ClassRow, ImageRow
 NONE = "none"
 SORTS = ("name", "newest", "boxes", "doubt")
 MOST = 500
+APART = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,13 @@ def page(
     ids = select(ImageRow.id).where(where).order_by(*order(chosen.sort))
     window = session.scalars(ids.offset(offset).limit(limit)).all()
     return Page(total, items(session, window))
+
+
+def apart(session: Session, project_id: int, count: int) -> tuple[Item, ...]:
+    """A few images that do not all show the same thing: apart from each other, by name."""
+    ids = select(ImageRow.id).where(conditions(project_id, Filter())).order_by(*order("name"))
+    first = session.scalars(ids.limit(APART)).all()
+    return items(session, first[:: max(1, len(first) // count)][:count])
 
 
 def items(session: Session, image_ids: Sequence[int]) -> tuple[Item, ...]:
