@@ -9,6 +9,7 @@ import * as panel from "./canvas/panel.js";
 import * as questions from "./canvas/questions.js";
 import { why } from "./canvas/why.js";
 import * as net from "./net.js";
+import { nothingChosen } from "./nothing.js";
 import * as words from "./words.js";
 import { go, toast } from "./site.js";
 
@@ -81,8 +82,20 @@ class Annotate extends Bench {
 
   async done() {
     if (!this.desk.item || !this.desk.editable) return;
+    const { item } = this.desk;
     this.desk.commit("done", { state: "done" });
     await this.step(1);
+    if (this.desk.item === item) this.finished();
+  }
+
+  /** The last image of the view is done: what comes next. */
+  finished() {
+    fill(this.place, h("div.lp-empty", {}, h("h2", {}, "That was the last image of this view"),
+      h("p", {}, "What you labelled is saved. A retrained model learns from it, and proposes the next boxes better."),
+      h("div.row", {}, h("button.lp-button", { onclick: () => this.open(this.list[this.at]) }, "Back to it"),
+        h("button.lp-button", { onclick: () => this.unlabelled() }, "Next unlabelled"),
+        h("button.lp-button.primary", { onclick: () => go({ tab: "train", image: "" }) }, "Retrain"))));
+    this.place.hidden = false;
   }
 
   async skip() {
@@ -139,11 +152,11 @@ class Annotate extends Bench {
   }
 
   empty() {
+    if (!this.project) return nothingChosen("Annotate", "Here you draw boxes around defects, and correct what a model proposes.");
     const filtered = this.filters.toString();
     return h("div.lp-empty", {}, h("h2", {}, filtered ? "No image passes this filter" : "Nothing to annotate yet"),
       h("p", {}, filtered ? "Widen the filter in Browse." : "Here you draw boxes around defects. First a project needs images."),
-      h("button.lp-button.primary", { onclick: () => go({ tab: this.project ? "browse" : "projects", image: "" }) },
-        this.project ? "Open Browse" : "Choose a project"));
+      h("button.lp-button.primary", { onclick: () => go({ tab: "browse", image: "" }) }, "Open Browse"));
   }
 }
 

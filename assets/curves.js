@@ -1,12 +1,16 @@
 /** Curves of a training, one small drawing a figure, a point an epoch. */
 
 import { fill, h } from "./dom.js";
-import { share } from "./words.js";
+import { count, share } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDE = 300, HIGH = 120, EDGE = 6;
 const COLORS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#9aa3ad"];
 const NOT_DRAWN = ["epoch", "epochs", "seconds"];
+const WORDS = {
+  map50_95: "mAP .5:.95", map50: "mAP@.5", map: "mAP", lr: "Learning rate", cpu_percent: "Processor, %", images_per_second: "Images/s",
+  ap: "AP with what was learned", ap_rules: "AP of the rules alone", ap_forest: "AP of the forest alone", weight: "Weight of the forest", pictures: "Pictures learned from", proposals: "Proposals looked at",
+};
 
 export class Curves {
   constructor() {
@@ -26,6 +30,7 @@ export class Curves {
     const epochs = [...this.points.values()].sort((a, b) => a.epoch - b.epoch);
     const names = [...new Set(epochs.flatMap((one) => Object.keys(one)))].filter((name) => !NOT_DRAWN.includes(name) && epochs.some((one) => Number.isFinite(one[name])));
     const total = epochs.at(-1).epochs || epochs.length;
+    if (total === 1) return fill(this.element, h("div.facts", {}, names.map((name) => h("span", {}, `${words(name)} `, h("b", {}, figure(epochs[0][name]))))));
     fill(this.element, names.map((name, at) => drawing(name, epochs.filter((one) => Number.isFinite(one[name])).map((one) => [one.epoch, one[name]]), total, COLORS[at % COLORS.length])));
   }
 }
@@ -43,12 +48,12 @@ function drawing(name, points, total, color) {
 }
 
 function words(name) {
-  return name.replaceAll("_", " ").replace(/^map50 95$/, "mAP .5:.95").replace(/^map50$/, "mAP@.5").replace(/^map$/, "mAP").replace(/^lr$/, "learning rate");
+  return WORDS[name] ?? name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
 }
 
 function figure(value) {
   if (Math.abs(value) < 1e-3 && value !== 0) return value.toExponential(1);
-  return Math.abs(value) >= 100 ? Math.round(value).toString() : share(value);
+  return Number.isInteger(value) || Math.abs(value) >= 100 ? count(Math.round(value)) : share(value);
 }
 
 function make(name, attributes) {

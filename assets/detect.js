@@ -3,9 +3,10 @@
 import { field, fill, h, select } from "./dom.js";
 import { get, send, token } from "./net.js";
 import { address, attempt, page, poll, project, query, toast } from "./site.js";
-import { buttons, nothingChosen, progress } from "./train.js";
+import { nothingChosen } from "./nothing.js";
+import { buttons, progress } from "./train.js";
 import { TryOut } from "./tryout.js";
-import { ago, count, many, share } from "./words.js";
+import { ago, count, many, model, share } from "./words.js";
 
 const SOURCES = [["all", "All images"], ["new", "New images"], ["undone", "Images that are not done"], ["test", "Test split"], ["val", "Validation split"], ["train", "Training split"]];
 const ASKS = { all: {}, new: { states: ["new"] }, undone: { states: ["new", "started"] }, test: { splits: ["test"] }, val: { splits: ["val"] }, train: { splits: ["train"] } };
@@ -79,7 +80,7 @@ class Detect {
     return attempt(async () => {
       const options = { confidence: Number(this.confidence.value), precision: this.precision.value || null, again: this.again.checked || null };
       const job = await send("POST", this.base(), { model: this.model.value, source: ASKS[this.source.value], options, key: token() });
-      toast(`Detection is job ${job.id}.`, "done");
+      toast(job.state === "queued" ? "The detection waits for a worker." : "The detection has begun.", "done");
       await this.load();
     });
   }
@@ -96,10 +97,11 @@ class Detect {
     const failed = this.found.jobs[0]?.state === "failed" ? [this.found.jobs[0]] : [];
     fill(this.now, [...open, ...failed].map((job) => h("section.panel", {}, h("header", {}, h("h2", {}, `Detection ${job.id}`), h("span.row", {}, buttons(job, () => this.follow()))),
       h("div.inside", {}, progress(job), job.error && h("p.bad", {}, job.error)))));
-    const heads = ["Run", "Model", "Images", "Detections", "Unreadable", "Speed", "When"];
-    const rows = this.found.runs.map((run) => h("tr", {}, h("td", {}, h("a", { href: address({ project: this.project, tab: "review", run: run.id }) }, `Review run ${run.id}`)),
-      h("td", {}, `${run.model}${run.runtime ? `, ${run.runtime}` : ""}`), h("td.number", {}, count(run.images)), h("td.number", {}, count(run.detections)),
-      h(`td.number${run.failed ? ".bad" : ""}`, {}, count(run.failed)), h("td.number", {}, run.seconds ? `${count(Math.round((run.facts.images_per_second ?? run.images / run.seconds) * 10) / 10)} images/s` : "–"), h("td", {}, ago(run.at))));
+    const heads = ["Run", "Model", "Images", "Detections", "Unreadable", "Speed", "When", ""];
+    const rows = this.found.runs.map((run, at) => h("tr", {}, h("td", {}, `Run ${run.id}`),
+      h("td", { title: run.runtime ? `Run by ${run.runtime}` : "" }, model(run.model)), h("td.number", {}, count(run.images)), h("td.number", {}, count(run.detections)),
+      h(`td.number${run.failed ? ".bad" : ""}`, {}, count(run.failed)), h("td.number", {}, run.seconds ? `${count(Math.round((run.facts.images_per_second ?? run.images / run.seconds) * 10) / 10)} images/s` : "–"), h("td.date", {}, ago(run.at)),
+      h("td.number", {}, h(`a.button${at ? "" : ".primary"}`, { href: address({ project: this.project, tab: "review", run: run.id }) }, "Review"))));
     fill(this.runs, h("header", {}, h("h2", {}, "Runs")), rows.length
       ? h("table", {}, h("thead", {}, h("tr", {}, heads.map((name, at) => h(`th${at > 1 && at < 6 ? ".number" : ""}`, {}, name)))), h("tbody", {}, rows))
       : h("p.nothing", {}, "No run yet. What a run finds stands under Review, most doubtful first."));

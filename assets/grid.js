@@ -5,6 +5,7 @@ import { ask } from "./dialog.js";
 import { FILTERS, Filters } from "./filters.js";
 import { fill, h, select } from "./dom.js";
 import { get } from "./net.js";
+import { nothingChosen } from "./nothing.js";
 import { attempt, go, page, site } from "./site.js";
 import { Wall } from "./wall.js";
 import { count, many } from "./words.js";
@@ -25,6 +26,7 @@ class Browse {
     this.filters = new Filters();
     this.total = h("span.total", { role: "status" });
     this.rest = h("span.quiet-text");
+    this.annotate = h("button.primary.for-labeler", { onclick: () => go({ tab: "annotate", image: "" }) }, "Annotate");
     this.bulk = new Bulk(() => this.reload());
     this.wall = new Wall({
       open: (item) => go({ tab: "annotate", image: item.id }),
@@ -38,7 +40,7 @@ class Browse {
     this.nothing = h("div.empty.over", { hidden: true });
     this.frame = h("div.browse", {}, this.filters.element,
       h("div.wall", {}, this.head(), this.wall.element, this.nothing, this.bulk.element));
-    this.empty = h("div.empty");
+    this.empty = nothingChosen("Browse", "Here you look through all images of one project, filtered and sorted.");
     fill(element, this.frame, this.empty);
     this.empty.hidden = true;
     site.addEventListener("saved", () => (this.stale = true));
@@ -52,7 +54,7 @@ class Browse {
     return h("div.wall-head", {}, filters, this.total, this.rest, h("span.gap"),
       h("label.row", {}, h("span.quiet-text", {}, "Sort"), this.sort),
       h("label.row", {}, h("span.quiet-text", {}, "Size"), size),
-      h("button.quiet", { onclick: showKeys, title: "Keys (?)", "aria-label": "Keys" }, "?"));
+      h("button.quiet", { onclick: showKeys, title: "Keys (?)", "aria-label": "Keys" }, "?"), this.annotate);
   }
 
   /** @param {URLSearchParams} query */
@@ -66,7 +68,7 @@ class Browse {
     this.stale = false;
     this.frame.hidden = !query.get("project");
     this.empty.hidden = Boolean(query.get("project"));
-    if (this.frame.hidden) return fill(this.empty, chooseFirst());
+    if (this.frame.hidden) return;
     await attempt(() => this.load(query.get("project"), chosen, moved));
   }
 
@@ -102,7 +104,8 @@ class Browse {
   say(total) {
     fill(this.total, many(total, "image"));
     const fresh = this.filters.counts?.state?.new;
-    fill(this.rest, fresh ? `${count(fresh)} unlabelled` : "");
+    fill(this.rest, fresh ? h("a", { href: "#", title: "Show these alone", onclick: (event) => (event.preventDefault(), go({ state: "new" })) }, `${count(fresh)} unlabelled`) : "");
+    this.annotate.disabled = total === 0;
     this.nothing.hidden = total > 0;
     if (total === 0) fill(this.nothing, this.chosen.size ? noneLeft(() => this.filters.clearAll()) : noneYet());
   }
@@ -126,11 +129,4 @@ function showKeys() {
   ask("Keys in Browse", "", h("table", {}, h("tbody", {}, KEYS.map(([keys, words]) => h("tr", {}, h("td", {}, h("kbd", {}, keys)), h("td", {}, words))))));
 }
 
-function chooseFirst() {
-  return [
-    h("h2", {}, "Choose a project"),
-    h("p", {}, "Browse shows all images of one project, filtered and sorted. Choose a project above, or make one."),
-    h("a.button.primary", { href: "/?tab=projects" }, "Show projects"),
-  ];
-}
 

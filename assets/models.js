@@ -5,7 +5,7 @@ import { field, fill, h, select } from "./dom.js";
 import { confusion, precisionRecall } from "./figures.js";
 import { get, send } from "./net.js";
 import { address, attempt, go, page, poll, project, query, toast } from "./site.js";
-import { nothingChosen } from "./train.js";
+import { nothingChosen } from "./nothing.js";
 import { follow } from "./transfers.js";
 import { ago, count, share, span } from "./words.js";
 

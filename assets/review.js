@@ -12,6 +12,7 @@ import * as verdicts from "./canvas/verdicts.js";
 import { why } from "./canvas/why.js";
 import { fill, h, select } from "./dom.js";
 import * as net from "./net.js";
+import { nothingChosen } from "./nothing.js";
 import { go, poll, toast } from "./site.js";
 import * as words from "./words.js";
 
@@ -106,8 +107,7 @@ class Review extends Bench {
     const list = project ? await runList(project, this.figures).catch((error) => ({ root: h("p", {}, error.message), open: false })) : null;
     this.runsOpen = Boolean(list?.open);
     if (this.run) return;
-    fill(this.cover, list ? list.root
-      : h("div.empty", {}, h("h2", {}, "No project is open"), h("div.row", {}, h("button.primary", { onclick: () => go({ tab: "projects" }) }, "Choose a project"))));
+    fill(this.cover, list ? list.root : nothingChosen("Review", "Here you go through what a model found in one project, most doubtful first."));
   }
 
   /** A run that is still at work is followed. */

@@ -4,6 +4,7 @@ import { Curves } from "./curves.js";
 import { field, fill, h, select } from "./dom.js";
 import { Log } from "./jobs.js";
 import { get, send, token } from "./net.js";
+import { nothingChosen } from "./nothing.js";
 import { address, attempt, page, poll, project, toast } from "./site.js";
 import { count, span } from "./words.js";
 
@@ -138,7 +139,9 @@ class Train {
     const model = this.found.models.find((one) => one.job === job.id);
     fill(this.title, `${job.title}${model ? ` of ${model.name}` : ""}`);
     fill(this.status, progress(job), job.error && h("p.bad", {}, job.error), job.result.verdict && h("p", {}, job.result.verdict),
-      job.state === "done" && model && h("a.button", { href: address({ project: this.project, tab: "models" }) }, `Look at ${model.name}`));
+      job.state === "done" && model && h("div.row", {},
+        h("a.button.primary.for-labeler", { href: address({ project: this.project, tab: "detect", model: model.name }) }, `Detect with ${model.name}`),
+        h("a.button", { href: address({ project: this.project, tab: "models", model: model.name }) }, `Look at ${model.name}`)));
     fill(this.actions, buttons(job, () => this.follow()));
     for (const one of await this.log.load()) if (one.data.epoch) this.curves.add(one.data);
   }
@@ -162,11 +165,6 @@ export function buttons(job, then) {
   return does.filter(Boolean).map((verb) => h(`button.for-labeler${verb === "cancel" ? ".danger" : ""}`, {
     onclick: () => attempt(async () => (await send("POST", `/api/jobs/${job.id}/${verb}`), await then())),
   }, verb[0].toUpperCase() + verb.slice(1)));
-}
-
-/** What a page says that is about one project, where none is chosen. */
-export function nothingChosen(title, words) {
-  return h("div.empty", {}, h("h2", {}, title), h("p", {}, `${words} Choose a project above.`), h("a.button.primary", { href: "/?tab=projects" }, "Show projects"));
 }
 
 function report(found, of) {

@@ -12,6 +12,11 @@ export function many(number, one, more = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : more}`;
 }
 
+/** The name of a model; the golden board has no version. */
+export function model(name) {
+  return name === "golden" ? "Golden board" : name;
+}
+
 /** .954: a share as metrics are written; "–" where there is none. */
 export function share(number, digits = 3) {
   if (number === null || number === undefined || Number.isNaN(number)) return "–";

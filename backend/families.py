@@ -29,7 +29,7 @@ FAMILIES = {
     for family in (
         Family(
             "golden",
-            "Golden board: rules at first, a forest after a few labels",
+            "Golden board: compares with the clean board, learns from few labels",
             Task.DETECT,
             "workers.models.golden",
             needs_golden=True,

@@ -68,7 +68,7 @@ function escape(bench) {
   if (bench.pointer.escape()) return;
   if (!bench.light.root.hidden) {
     bench.light.root.hidden = true;
-    bench.stage.above.focus();
+    bench.stage.focus();
   } else if (bench.anchor) {
     bench.anchor = null;
     bench.stage.redrawOverlay();

@@ -75,7 +75,7 @@ export class Bench {
     this.saver.addEventListener("status", (/** @type {any} */ e) => this.status.saved(e.detail));
     this.saver.addEventListener("conflict", (/** @type {any} */ e) => this.settle(e.detail));
     this.stage.root.addEventListener("painted", () => this.status.zoom(this.stage.view));
-    this.bench.addEventListener("leave", () => this.stage.above.focus());
+    this.bench.addEventListener("leave", () => this.stage.focus());
     this.status.saved(this.saver.status);
     landings.addEventListener("saved", (/** @type {any} */ e) => e.detail.page !== this.name && this.age(e.detail.image));
     document.addEventListener("visibilitychange", () => document.hidden || (this.age(), this.visible && this.refresh()));
@@ -109,7 +109,7 @@ export class Bench {
 
   focus() {
     const at = document.activeElement;
-    if (!at || at === document.body || at.closest("[role=tab]")) this.stage.above.focus({ preventScroll: true });
+    if (!at || at === document.body || at.closest("[role=tab]")) this.stage.focus();
   }
 
   /** The page was left and is looked at again. */
@@ -126,6 +126,7 @@ export class Bench {
     const answer = await this.fetch(image, BEFORE, AFTER);
     if (!answer) return undefined;
     this.loadedFor = `${this.project}?${this.filters}`;
+    this.bench.classList.remove("lp-bare");
     this.list = answer.items.map((item) => this.desk.items.get(item.id));
     this.at = Math.max(0, this.list.findIndex((item) => item.id === answer.image));
     this.first = answer.position - this.at;
@@ -175,7 +176,7 @@ export class Bench {
   /** @param {import("./types.js").Item} item */
   open(item) {
     // A field that is being typed in belongs to the image that is left.
-    if (this.side.contains(document.activeElement)) this.stage.above.focus({ preventScroll: true });
+    if (this.side.contains(document.activeElement)) this.stage.focus();
     this.at = Math.max(0, this.list.indexOf(item));
     this.cursor = null;
     this.ghosts = null;
@@ -247,6 +248,7 @@ export class Bench {
     this.total = this.first = this.at = 0;
     this.desk.open(null);
     this.stage.show(null);
+    this.bench.classList.add("lp-bare");
     fill(this.place, this.empty());
     this.place.hidden = false;
   }

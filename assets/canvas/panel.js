@@ -1,6 +1,7 @@
 /** The panel beside the picture: classes, the boxes of this image, proposals, the image itself, history. */
 
 import { fill, h } from "../dom.js";
+import * as words from "../words.js";
 import { atLeast, clipped } from "./boxes.js";
 import { nameOf } from "./desk.js";
 import { tip } from "./keys.js";
@@ -158,13 +159,14 @@ export function proposals({ desk, threshold, setThreshold, color, acceptAll }) {
     h("button.lp-quiet", { title: tip("accept", "annotate"), "aria-label": `Accept ${p.label}`, onclick: () => desk.accept([p]) }, "✓"),
     h("button.lp-quiet", { title: tip("reject", "annotate"), "aria-label": `Reject ${p.label}`, onclick: () => desk.reject([p]) }, "×"));
   const root = section("Proposals", count, from, h("div.lp-slider", {}, slider, value), list, all);
+  root.classList.add("lp-grow");
   const render = () => {
     const shown = desk.proposals.filter((p) => p.score >= threshold());
     root.hidden = !desk.item?.proposals.length;
     slider.value = String(threshold());
     value.textContent = `≥ ${short(threshold())}`;
     count.textContent = String(shown.length || "");
-    from.textContent = desk.item?.proposer ?? "";
+    from.textContent = desk.item?.proposer ? `From: ${words.model(desk.item.proposer)}` : "";
     fill(list, shown.slice(0, MOST_ROWS).map(row));
     all.textContent = shown.length ? `Accept all ≥ ${short(threshold())}` : "None left to decide";
     all.disabled = !shown.length || !desk.editable;

@@ -49,7 +49,7 @@ export class Pointer {
   }
 
   press(event) {
-    this.stage.above.focus({ preventScroll: true });
+    this.stage.focus();
     this.stage.above.setPointerCapture(event.pointerId);
     this.down.set(event.pointerId, event);
     if (this.down.size === 2) return this.beginPinch();

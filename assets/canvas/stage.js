@@ -38,6 +38,11 @@ export class Stage {
     return this.mode === "side" && this.item?.golden ? 2 : 1;
   }
 
+  /** Takes the keys, without a ring around the picture: nobody came here by Tab. */
+  focus() {
+    this.above.focus(/** @type {any} */ ({ preventScroll: true, focusVisible: false }));
+  }
+
   resize() {
     const { width, height } = this.root.getBoundingClientRect();
     if (!width || !height) return;

@@ -57,7 +57,7 @@ def test_the_golden_board_detects_without_a_model(desk: Page, boards: Project) -
     desk.goto(f"/?project={boards.id}&tab=detect")
     desk.get_by_role("combobox", name="Images").select_option("All images")
     desk.get_by_role("button", name="Detect in 12 images").click()
-    run = desk.get_by_role("row").filter(has=desk.get_by_role("link", name="Review run"))
+    run = desk.get_by_role("row").filter(has=desk.get_by_role("link", name="Review"))
     expect(run.get_by_role("cell", name="12", exact=True)).to_be_visible(timeout=LONG)
     desk.goto(f"/?project={boards.id}&tab=browse&proposals=yes")
     expect(desk.locator(".cell img").first).to_be_visible()
