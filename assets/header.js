@@ -3,7 +3,7 @@
 import { fill, h, icon, select } from "./dom.js";
 import { get } from "./net.js";
 import { people } from "./people.js";
-import { address, go, project, query, site, start } from "./site.js";
+import { address, go, project, site, start, tab, visit } from "./site.js";
 
 const THEMES = ["auto", "light", "dark"];
 const HALF = "M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13zM8 3v10A5 5 0 0 1 8 3z";
@@ -38,6 +38,7 @@ async function load(chooser, found = null) {
 function choose(chooser) {
   const now = projects.find((one) => String(one.id) === project() || one.name === project());
   document.title = now ? `${now.name} · Loupe` : "Loupe";
+  remember(now);
   const choices = projects.map((one) => [String(one.id), one.name]);
   const list = select([["", "Choose a project"], ...choices], now ? String(now.id) : "", open, {
     "aria-label": "Project",
@@ -45,9 +46,16 @@ function choose(chooser) {
   fill(chooser, list);
 }
 
+/** A page that is about one project shows the one looked at last, or the only one. */
+function remember(now) {
+  if (now) return localStorage.setItem("loupe-project", String(now.id));
+  const last = projects.find((one) => String(one.id) === localStorage.getItem("loupe-project")) ?? (projects.length === 1 && projects[0]);
+  if (last && !project() && !["projects", "jobs"].includes(tab())) setTimeout(() => go({ project: last.id }, { replace: true }));
+  return undefined;
+}
+
 function open(id) {
-  const tab = query().get("tab");
-  location.assign(address({ project: id, tab: id ? (tab === "projects" ? "browse" : tab || "") : "projects" }));
+  visit(address({ project: id, tab: id ? (tab() === "projects" ? "browse" : tab()) : "projects" }));
 }
 
 async function welcome(place) {

@@ -40,6 +40,12 @@ export function go(changes, { replace = false } = {}) {
   follow();
 }
 
+/** Open the view of an address as if a link to it had been clicked. @param {string} href */
+export function visit(href) {
+  history.pushState(null, "", href);
+  follow();
+}
+
 /** The address of a view, to be the href of a link. */
 export function address(changes) {
   return `/?${new URLSearchParams(Object.entries(changes).filter(([, value]) => value !== ""))}`;
@@ -113,8 +119,7 @@ export function start() {
     const link = /** @type {HTMLAnchorElement} */ (event.target).closest?.("a[href^='/?']");
     if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
       event.preventDefault();
-      history.pushState(null, "", link.getAttribute("href"));
-      follow();
+      visit(link.getAttribute("href"));
     }
   });
   addEventListener("popstate", follow);
