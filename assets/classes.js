@@ -26,7 +26,7 @@ function line(one, all, base, draw) {
   const change = (values) => attempt(async () => (await send("PATCH", `${base}/${one.id}`, values), await draw()));
   const name = h("input", { value: one.name, "aria-label": "Name", onchange: () => change({ name: name.value }) });
   const color = h("input", { type: "color", value: one.color, "aria-label": `Colour of ${one.name}`, onchange: () => change({ color: color.value }) });
-  const key = h("input", { value: one.hotkey, maxLength: 1, "aria-label": `Key of ${one.name}`, title: "Key", style: { width: "40px" }, onchange: () => change({ hotkey: key.value }) });
+  const key = h("input", { value: one.hotkey, maxLength: 1, "aria-label": `Key of ${one.name}`, title: "Key", onchange: () => change({ hotkey: key.value }) });
   const severity = h("input", { type: "number", min: 0, max: 10, value: one.severity, title: "Severity, 0 to 10", "aria-label": `Severity of ${one.name}`, onchange: () => change({ severity: Number(severity.value) }) });
   return h("div.class-line", {},
     h("span.number.quiet-text", {}, one.index + 1), color, name, key, severity,
