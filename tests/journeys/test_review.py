@@ -99,6 +99,7 @@ def test_decisions_are_taken_back_by_z_also_after_a_reload(hands: Hands, site: S
     second = hands.image
     hands.press("f")
     hands.saved()
+    hands.page.wait_for_url(f"**image={second}**")
     hands.page.reload()
     hands.ready()
     assert hands.image == second
