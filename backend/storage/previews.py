@@ -131,7 +131,7 @@ class Previews:
     def _open_pool(self) -> ProcessPoolExecutor:
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                self._processes, multiprocessing.get_context("spawn"), rendering.be_nice
+                self._processes, multiprocessing.get_context("spawn"), rendering.serve_parent
             )
         return self._pool
 

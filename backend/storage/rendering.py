@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,14 +63,22 @@ def write_tiles(source: Path, target: Path, side: int, level: int) -> int:
     return sum(square.stat().st_size for square in target.iterdir())
 
 
-def be_nice() -> None:
-    """Let the web process go first."""
+def serve_parent() -> None:
+    """Let the web process go first, and end when it has ended, however that was."""
     os.nice(5)
+    threading.Thread(target=_follow_parent, daemon=True).start()
 
 
 def ready() -> int:
     """Nothing: what starts the process ahead of the first picture."""
     return 0
+
+
+def _follow_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _plain(image: Image.Image) -> Image.Image:

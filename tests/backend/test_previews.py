@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from PIL import Image
 
@@ -15,6 +18,23 @@ from backend.errors import Invalid, NotFound
 from backend.storage import rendering
 from backend.storage.files import Files
 from backend.storage.previews import Previews
+
+PARENT = """
+import io, sys, time
+from pathlib import Path
+import psutil
+from PIL import Image
+from backend.storage.files import Files
+from backend.storage.previews import Previews
+
+files = Files(sys.argv[1], Path(sys.argv[1]))
+previews = Previews(files, Path(sys.argv[1]) / "pictures", 1e9, processes=1)
+Image.new("L", (900, 900)).save(content := io.BytesIO(), "PNG")
+previews.thumb(files.put(content.getvalue()))
+print(*(one.pid for one in psutil.Process().children() if "spawn_main" in str(one.cmdline())))
+sys.stdout.flush()
+time.sleep(60)
+"""
 
 
 @pytest.fixture
@@ -110,3 +130,13 @@ def test_the_cache_stays_within_its_bound(files: Files, tmp_path: Path) -> None:
     held = sum(path.stat().st_size for path in (tmp_path / "pictures").rglob("*.jpg"))
     small.close()
     assert 100_000 < held <= 400_000
+
+
+def test_picture_processes_end_with_a_killed_parent(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PARENT, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        children = [psutil.Process(int(pid)) for pid in parent.stdout.readline().split()]
+        parent.kill()
+    assert children
+    assert psutil.wait_procs(children, timeout=10)[1] == []
