@@ -43,8 +43,8 @@ class House:
             yield session
 
 
-def of(request: Request) -> House:
-    """The house of this process."""
+async def of(request: Request) -> House:
+    """The house of this process; async, as nothing here is worth a thread."""
     found: House = request.app.state.house
     return found
 

@@ -101,7 +101,7 @@ class Door:
                 self._failures.setdefault(key, deque()).append(time.monotonic())
 
 
-def person(request: Request) -> Person:
+async def person(request: Request) -> Person:
     """Who asks; the gate has put it there."""
     found: Person | None = getattr(request.state, "person", None)
     if found is None:
@@ -121,12 +121,12 @@ def demand(person: Person, role: Role) -> Person:
     return person
 
 
-def labeler(asking: Annotated[Person, Depends(person)]) -> Person:
+async def labeler(asking: Annotated[Person, Depends(person)]) -> Person:
     """A person who may label and review."""
     return demand(asking, Role.LABELER)
 
 
-def admin(asking: Annotated[Person, Depends(person)]) -> Person:
+async def admin(asking: Annotated[Person, Depends(person)]) -> Person:
     """A person who may do everything."""
     return demand(asking, Role.ADMIN)
 

@@ -55,7 +55,8 @@ export class Saver extends EventTarget {
     this.entries.set(item.id, entry);
     this.keep(entry);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.pump(), delay);
+    if (delay) this.timer = setTimeout(() => this.pump(), delay);
+    else queueMicrotask(() => this.pump());
     this.tell();
   }
 
