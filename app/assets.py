@@ -33,6 +33,10 @@ def url(name: str) -> str:
 
 def find(name: str) -> Path | None:
     """The file of that name, if it is one of ours."""
-    path = (FOLDER / name).resolve()
-    ours = path.is_relative_to(FOLDER) and path.suffix in KINDS and path.is_file()
+    try:
+        path = (FOLDER / name).resolve()
+        ours = path.is_relative_to(FOLDER) and path.suffix in KINDS and path.is_file()
+    except (OSError, ValueError):
+        # A name that no file can have.
+        return None
     return path if ours else None

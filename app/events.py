@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
@@ -60,6 +61,9 @@ def install(app: FastAPI) -> None:
     """Answer errors of routes as JSON with one sentence."""
     app.add_exception_handler(errors.LoupeError, _ours)
     app.add_exception_handler(RequestValidationError, _unusable)
+    # A number that no database takes: SQLite's driver says the first, PostgreSQL's the second.
+    app.add_exception_handler(OverflowError, _too_large)
+    app.add_exception_handler(DataError, _too_large)
     app.add_exception_handler(HTTPException, _http)
 
 
@@ -85,6 +89,10 @@ def _unusable(request: Request, error: Exception) -> Response:  # noqa: ARG001
     return JSONResponse(
         {"error": f"The request is unusable at {where or 'its body'}: {said}."}, 422
     )
+
+
+def _too_large(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    return JSONResponse({"error": "The request has a number that is too large."}, 422)
 
 
 def _http(request: Request, error: Exception) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated
@@ -49,9 +49,13 @@ async def of(request: Request) -> House:
     return found
 
 
-def project(session: Session, named: str) -> Project:
-    """The project that an address names, by its id or its name."""
-    return projects.get(session, int(named)) if named.isdecimal() else projects.find(session, named)
+def project(session: Session, named: str, shut: Collection[int] = ()) -> Project:
+    """The project that an address names, by its id or its name, if it is not one of the shut."""
+    by_id = named.isdecimal()
+    found = projects.get(session, int(named)) if by_id else projects.find(session, named)
+    if found.id in shut:
+        raise NotFound(f"There is no project {named}, or you may not enter it.")
+    return found
 
 
 def own_class(session: Session, named: str, class_id: int) -> Project:

@@ -16,7 +16,7 @@ import gradio as gr
 import uvicorn
 from fastapi import FastAPI
 
-from app import events, gate, site, worker_process
+from app import events, gate, members, site, worker_process
 from app.house import House
 from app.login import Door
 from backend.errors import Refused, Unavailable
@@ -73,7 +73,8 @@ def create(house: House) -> FastAPI:
     app.add_middleware(gate.Gate, door=house.door)
     events.install(app)
     for room in ROOMS:
-        app.include_router(importlib.import_module(f"app.routes.{room}").router)
+        router = importlib.import_module(f"app.routes.{room}").router
+        app.include_router(router, dependencies=[members.CHECKED])
     gr.mount_gradio_app(
         app,
         site.build(),

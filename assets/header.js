@@ -60,7 +60,7 @@ function open(id) {
 
 async function welcome(place) {
   const me = await get("/api/me");
-  document.documentElement.dataset.role = me.role;
+  Object.assign(document.documentElement.dataset, { role: me.role, accounts: me.accounts ? "yes" : "no" });
   fill(place, h("span", { title: `Role: ${me.role}` }, me.name));
   if (me.accounts) place.append(h("button.quiet.for-admin", { onclick: () => people() }, "People"));
   if (me.accounts) place.append(h("form", { method: "post", action: "/logout" }, h("button.quiet", {}, "Log out")));

@@ -3,6 +3,7 @@
 import { choices } from "./classes.js";
 import { ask } from "./dialog.js";
 import { field, fill, h, select } from "./dom.js";
+import { members } from "./members.js";
 import { get, send } from "./net.js";
 import { exportFrom, importInto } from "./transfers.js";
 import { address, attempt, go, page, poll, site, toast } from "./site.js";
@@ -59,7 +60,8 @@ function card(project) {
       h("div.row", {}, next(project),
         project.images > 0 && h("button.quiet.for-labeler", { onclick: () => importInto(project) }, "Import"),
         h("button.quiet", { onclick: () => exportFrom(project) }, "Export"),
-        h("button.quiet.for-admin", { onclick: () => choices(project) }, "Classes"))),
+        h("button.quiet.for-admin", { onclick: () => choices(project) }, "Classes"),
+        h("button.quiet.for-admin.for-accounts", { onclick: () => members(project) }, "Members"))),
   );
 }
 

@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from app import house, login
 from app.routes import labelling, shapes
 from backend.domain import Person, Role, Verdict
+from backend.errors import NotFound
 from backend.services import (
     deciding,
     judging,
@@ -119,7 +120,10 @@ def take(
 def image(run: int, image: int, at: house.At) -> dict[str, Any]:
     """One image of a run as it stands now."""
     with at.read() as session:
-        return {"items": [_item(one) for one in reviewing.items(session, run, [image])]}
+        found = reviewing.items(session, run, [image])
+    if not found:
+        raise NotFound(f"Run {run} has not seen an image {image}.")
+    return {"items": [_item(one) for one in found]}
 
 
 @router.get("/runs/{run}/undo")
@@ -188,13 +192,13 @@ def set_rule(project: str, body: Rule, at: house.At, _: login.Labeler) -> dict[s
     return {"done": True}
 
 
-@router.get("/why/{name}")
-def why(name: str, at: house.At) -> dict[str, Any]:
+@router.get("/why/{subject}")
+def why(subject: str, at: house.At) -> dict[str, Any]:
     """Where a detection (RUN:IMAGE:NUMBER) or a label (IMAGE:BOX) comes from, and where it went."""
     with at.read() as session:
-        chain = provenance.why(session, name)
+        chain = provenance.why(session, subject)
     links = [{"what": link.what, "text": link.text, "facts": link.facts} for link in chain]
-    return {"name": name, "links": links}
+    return {"name": subject, "links": links}
 
 
 def _look(

@@ -17,29 +17,29 @@ SMALL = 1 << 18
 FOR_EVER = "private, max-age=31536000, immutable"
 
 
-@router.get("/files/{name}/thumb")
-def thumb(name: str, request: Request, at: house.At) -> Response:
+@router.get("/files/{file}/thumb")
+def thumb(file: str, request: Request, at: house.At) -> Response:
     """At most 320 pixels a side."""
-    return _answer(request, at, f"{name}-thumb", lambda: at.previews.thumb(name))
+    return _answer(request, at, f"{file}-thumb", lambda: at.previews.thumb(file))
 
 
-@router.get("/files/{name}/preview")
-def preview(name: str, request: Request, at: house.At) -> Response:
+@router.get("/files/{file}/preview")
+def preview(file: str, request: Request, at: house.At) -> Response:
     """At most 2,048 pixels a side."""
-    return _answer(request, at, f"{name}-preview", lambda: at.previews.preview(name))
+    return _answer(request, at, f"{file}-preview", lambda: at.previews.preview(file))
 
 
-@router.get("/files/{name}/full")
-def full(name: str, request: Request, at: house.At) -> Response:
+@router.get("/files/{file}/full")
+def full(file: str, request: Request, at: house.At) -> Response:
     """The picture as it came."""
-    return _answer(request, at, f"{name}-full", lambda: at.previews.full(name))
+    return _answer(request, at, f"{file}-full", lambda: at.previews.full(file))
 
 
-@router.get("/files/{name}/tile/{level}/{x}/{y}")
-def tile(name: str, level: int, x: int, y: int, request: Request, at: house.At) -> Response:
+@router.get("/files/{file}/tile/{level}/{x}/{y}")
+def tile(file: str, level: int, x: int, y: int, request: Request, at: house.At) -> Response:
     """A square of 512 pixels of the picture halved `level` times."""
-    tag = f"{name}-{level}-{x}-{y}"
-    return _answer(request, at, tag, lambda: at.previews.tile(name, level, x, y))
+    tag = f"{file}-{level}-{x}-{y}"
+    return _answer(request, at, tag, lambda: at.previews.tile(file, level, x, y))
 
 
 def _answer(request: Request, at: house.House, tag: str, find: Callable[[], Path]) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 from fastapi import APIRouter
@@ -12,6 +13,7 @@ from app.routes import shapes
 from backend.domain import FINAL, Job, JobState
 from backend.errors import NotFound
 from backend.jobs import journal, listing, presence, queue
+from backend.services import members
 
 router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES])
 
@@ -26,15 +28,19 @@ ACTIONS = {
 
 @router.get("")
 def page(
-    at: house.At, project: str = "", before: int | None = None, limit: int = 40
+    at: house.At,
+    person: login.Viewer,
+    project: str = "",
+    before: int | None = None,
+    limit: int = 40,
 ) -> dict[str, Any]:
     """All jobs that wait or run, and the newest of the finished ones."""
     with at.read() as session:
-        of = house.project(session, project).id if project else None
-        waiting = listing.find(session, project_id=of, states=OPEN, limit=200)
-        done = listing.find(
-            session, project_id=of, states=tuple(FINAL), before=before, limit=min(limit, 200)
-        )
+        shut = members.hidden(session, person)
+        of = house.project(session, project, shut).id if project else None
+        find = partial(listing.find, session, project_id=of, shut=shut)
+        waiting = find(states=OPEN, limit=200)
+        done = find(states=tuple(FINAL), before=before, limit=min(limit, 200))
         return {
             "open": [shapes.standing(one, listing.standing(session, one)) for one in waiting],
             "done": [shapes.job(one) for one in done],
@@ -65,46 +71,49 @@ def cluster(at: house.At) -> list[dict[str, Any]]:
         ]
 
 
-@router.get("/{id_}")
-def one(id_: int, at: house.At) -> dict[str, Any]:
+@router.get("/{job}")
+def one(job: int, at: house.At) -> dict[str, Any]:
     """One job and where it stands."""
     with at.read() as session:
-        job = queue.get(session, id_)
-        return shapes.standing(job, listing.standing(session, job))
+        found = queue.get(session, job)
+        return shapes.standing(found, listing.standing(session, found))
 
 
-@router.get("/{id_}/events")
-def events(id_: int, at: house.At, since: int = 0) -> list[dict[str, Any]]:
+@router.get("/{job}/events")
+def events(job: int, at: house.At, since: int = 0) -> list[dict[str, Any]]:
     """What the job told after event number `since`."""
     with at.read() as session:
-        return [shapes.event(event) for event in journal.read(session, id_, since)]
+        known = queue.get(session, job)
+        return [shapes.event(event) for event in journal.read(session, known.id, since)]
 
 
-@router.get("/{id_}/log")
-def log(id_: int, at: house.At) -> dict[str, str]:
+@router.get("/{job}/log")
+def log(job: int, at: house.At) -> dict[str, str]:
     """The end of the job's log file."""
-    return {"text": journal.tail(at.settings.home, id_)}
+    with at.read() as session:
+        known = queue.get(session, job)
+    return {"text": journal.tail(at.settings.home, known.id)}
 
 
-@router.get("/{id_}/file")
-def file(id_: int, at: house.At) -> Response:
+@router.get("/{job}/file")
+def file(job: int, at: house.At) -> Response:
     """The file that an export has written."""
     with at.read() as session:
-        job = queue.get(session, id_)
-    path = at.settings.exports / f"{id_}.zip"
-    if "file" not in job.result or not path.is_file():
-        raise NotFound(f"Job {id_} has left no file, or not any more; export again.")
-    return FileResponse(path, media_type="application/zip", filename=str(job.result["file"]))
+        found = queue.get(session, job)
+    path = at.settings.exports / f"{job}.zip"
+    if "file" not in found.result or not path.is_file():
+        raise NotFound(f"Job {job} has left no file, or not any more; export again.")
+    return FileResponse(path, media_type="application/zip", filename=str(found.result["file"]))
 
 
-@router.post("/{id_}/{action}")
+@router.post("/{job}/{action}")
 def act(
-    id_: int,
+    job: int,
     action: Literal["cancel", "pause", "resume", "retry"],
     at: house.At,
     person: login.Labeler,
 ) -> dict[str, Any]:
     """Cancel, pause, resume or retry a job."""
     with at.write() as session:
-        changed: Job = ACTIONS[action](session, id_, person.name)
+        changed: Job = ACTIONS[action](session, job, person.name)
         return shapes.job(changed)

@@ -46,14 +46,15 @@ def add(body: New, at: house.At) -> dict[str, Any]:
         return shapes.person(people.add(session, body.name, body.role, body.password))
 
 
-@router.patch("/{name:path}")
-def edit(name: str, body: Edit, at: house.At) -> list[dict[str, Any]]:
+@router.patch("/{person:path}")
+def edit(person: str, body: Edit, at: house.At) -> list[dict[str, Any]]:
     """Change a role, or give a new password."""
     with at.write() as session:
+        people.get(session, person)
         if body.role is not None:
-            people.set_role(session, name, body.role)
+            people.set_role(session, person, body.role)
         if body.password is not None:
-            people.set_password(session, name, body.password)
+            people.set_password(session, person, body.password)
         found = [shapes.person(one) for one in people.everyone(session)]
-    at.door.forget(name)
+    at.door.forget(person)
     return found

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app import house, login
 from app.routes import shapes
 from backend.domain import Project, Task
-from backend.services import listing, projects
+from backend.services import listing, members, projects
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES])
 
@@ -58,6 +58,13 @@ class Merge(BaseModel):
     into: int
 
 
+class Members(BaseModel):
+    """The names of those who may enter besides admins; None: everybody."""
+
+    model_config = ConfigDict(extra="forbid")
+    members: list[str] | None = Field(max_length=1000)
+
+
 @router.get("/me")
 def me(at: house.At, person: login.Viewer) -> dict[str, Any]:
     """Who is asking, and whether there are accounts at all."""
@@ -65,12 +72,14 @@ def me(at: house.At, person: login.Viewer) -> dict[str, Any]:
 
 
 @router.get("/projects")
-def everything(at: house.At) -> list[dict[str, Any]]:
-    """Every project with its counts and a few pictures."""
+def everything(at: house.At, person: login.Viewer) -> list[dict[str, Any]]:
+    """Every project that the person may enter, with its counts and a few pictures."""
     with at.read() as session:
+        shut = members.hidden(session, person)
         return [
             _summary(found, listing.apart(session, found.project.id, COVERS))
             for found in projects.summaries(session)
+            if found.project.id not in shut
         ]
 
 
@@ -87,6 +96,22 @@ def one(project: str, at: house.At) -> dict[str, Any]:
     """A project with its classes."""
     with at.read() as session:
         return _project(house.project(session, project))
+
+
+@router.get("/projects/{project}/members", dependencies=[login.RULES])
+def who(project: str, at: house.At) -> dict[str, Any]:
+    """The names of those who may enter besides admins; null: everybody."""
+    with at.read() as session:
+        return {"members": members.chosen(session, house.project(session, project).id)}
+
+
+@router.put("/projects/{project}/members", dependencies=[login.RULES])
+def choose(project: str, body: Members, at: house.At) -> dict[str, Any]:
+    """Say who may enter."""
+    with at.write() as session:
+        found = house.project(session, project)
+        members.choose(session, found.id, body.members)
+        return {"members": members.chosen(session, found.id)}
 
 
 @router.post("/projects/{project}/classes", status_code=201, dependencies=[login.RULES])
@@ -106,20 +131,20 @@ def reorder(project: str, body: Order, at: house.At) -> dict[str, Any]:
         return _project(projects.get(session, found.id))
 
 
-@router.patch("/projects/{project}/classes/{id_}", dependencies=[login.RULES])
-def edit_class(project: str, id_: int, body: ClassEdit, at: house.At) -> dict[str, Any]:
+@router.patch("/projects/{project}/classes/{class_}", dependencies=[login.RULES])
+def edit_class(project: str, class_: int, body: ClassEdit, at: house.At) -> dict[str, Any]:
     """Rename a class, or change its colour, key or severity."""
     with at.write() as session:
-        house.own_class(session, project, id_)
-        return shapes.kind(projects.edit_class(session, id_, **body.model_dump()))
+        house.own_class(session, project, class_)
+        return shapes.kind(projects.edit_class(session, class_, **body.model_dump()))
 
 
-@router.post("/projects/{project}/classes/{id_}/merge", dependencies=[login.RULES])
-def merge(project: str, id_: int, body: Merge, at: house.At) -> dict[str, Any]:
+@router.post("/projects/{project}/classes/{class_}/merge", dependencies=[login.RULES])
+def merge(project: str, class_: int, body: Merge, at: house.At) -> dict[str, Any]:
     """Make every label of this class one of another."""
     with at.write() as session:
-        found = house.own_class(session, project, id_)
-        projects.merge_classes(session, id_, body.into)
+        found = house.own_class(session, project, class_)
+        projects.merge_classes(session, class_, body.into)
         return _project(projects.get(session, found.id))
 
 

@@ -105,11 +105,11 @@ def models(project: str, at: house.At) -> list[dict[str, Any]]:
         return [shapes.model(one) for one in registry.models(session, found.id)]
 
 
-@router.get("/models/{id_}")
-def details(id_: int, at: house.At) -> dict[str, Any]:
+@router.get("/models/{model}")
+def details(model: int, at: house.At) -> dict[str, Any]:
     """All that is known of a model."""
     with at.read() as session:
-        told = registry.details(session, id_)
+        told = registry.details(session, model)
     return {
         **shapes.model(told.model),
         "author": told.author,
@@ -121,22 +121,22 @@ def details(id_: int, at: house.At) -> dict[str, Any]:
     }
 
 
-@router.post("/models/{id_}/promote")
-def promote(id_: int, at: house.At, person: login.Admin) -> dict[str, Any]:  # noqa: ARG001
+@router.post("/models/{model}/promote")
+def promote(model: int, at: house.At, person: login.Admin) -> dict[str, Any]:  # noqa: ARG001
     """Make a model the champion of its project."""
     with at.write() as session:
-        return shapes.model(registry.promote(session, id_))
+        return shapes.model(registry.promote(session, model))
 
 
-@router.post("/models/{id_}/evaluate", status_code=201)
-def evaluate(id_: int, body: Measured, at: house.At, person: login.Labeler) -> dict[str, Any]:
+@router.post("/models/{model}/evaluate", status_code=201)
+def evaluate(model: int, body: Measured, at: house.At, person: login.Labeler) -> dict[str, Any]:
     """Queue a measurement of a model."""
     with at.write() as session:
-        model = registry.get(session, id_)
+        found = registry.get(session, model)
         job = training.evaluate(
             session,
-            model.project_id,
-            model.name,
+            found.project_id,
+            found.name,
             split=body.split,
             iou=body.iou,
             author=person.name,
@@ -144,19 +144,19 @@ def evaluate(id_: int, body: Measured, at: house.At, person: login.Labeler) -> d
         return shapes.job(job)
 
 
-@router.post("/models/{id_}/benchmark", status_code=201)
-def benchmark(id_: int, at: house.At, person: login.Labeler) -> dict[str, Any]:
+@router.post("/models/{model}/benchmark", status_code=201)
+def benchmark(model: int, at: house.At, person: login.Labeler) -> dict[str, Any]:
     """Queue the measurement of a model in each runtime of the worker."""
     with at.write() as session:
-        model = registry.get(session, id_)
-        job = training.benchmark(session, model.project_id, model.name, person.name)
+        found = registry.get(session, model)
+        job = training.benchmark(session, found.project_id, found.name, person.name)
         return shapes.job(job)
 
 
-@router.post("/models/{id_}/publish", status_code=201)
-def publish(id_: int, body: Published, at: house.At, person: login.Labeler) -> dict[str, Any]:
+@router.post("/models/{model}/publish", status_code=201)
+def publish(model: int, body: Published, at: house.At, person: login.Labeler) -> dict[str, Any]:
     """Queue the export of a model for use outside of Loupe."""
     with at.write() as session:
-        model = registry.get(session, id_)
-        request = kinds.Publish(model.project_id, model.id, body.runtime)
+        found = registry.get(session, model)
+        request = kinds.Publish(found.project_id, found.id, body.runtime)
         return shapes.job(queue.enqueue(session, request, author=person.name))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.domain import Job, JobState
@@ -35,11 +35,17 @@ def find(
     author: str = "",
     before: int | None = None,
     limit: int = 50,
+    shut: Collection[int] = (),
 ) -> list[Job]:
-    """The newest jobs that fit every given filter; `before` pages on from the last one's id."""
+    """The newest jobs that fit every given filter; `before` pages on from the last one's id.
+
+    Jobs of the projects in `shut` are left out.
+    """
     query = select(Row).order_by(Row.id.desc()).limit(limit)
     if project_id is not None:
         query = query.where(Row.project_id == project_id)
+    if shut:
+        query = query.where(or_(Row.project_id.is_(None), Row.project_id.not_in(shut)))
     if states:
         query = query.where(Row.state.in_(states))
     if kind:

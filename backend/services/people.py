@@ -61,6 +61,12 @@ def find(session: Session, name: str) -> Person | None:
     return Person(row.name, Role(row.role)) if row else None
 
 
+def get(session: Session, name: str) -> Person:
+    """The person of that name."""
+    row = _row(session, name)
+    return Person(row.name, Role(row.role))
+
+
 def everyone(session: Session) -> list[Person]:
     """All accounts, by name."""
     rows = session.scalars(select(PersonRow).order_by(PersonRow.name))

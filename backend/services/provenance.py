@@ -36,12 +36,19 @@ class Link:
 
 def why(session: Session, name: str) -> list[Link]:
     """The chain of `RUN:IMAGE:NUMBER` (a detection) or `IMAGE:BOX` (a label)."""
+    subject = parse(name)
+    if isinstance(subject, DetectionRef):
+        return list(_of_detection(session, subject))
+    return list(_of_label(session, *subject))
+
+
+def parse(name: str) -> DetectionRef | tuple[int, str]:
+    """The detection, or the image and the label in it, that a name stands for."""
     parts = name.split(":")
     if len(parts) == 3 and all(part.isdecimal() for part in parts):
-        run_id, image_id, idx = (int(part) for part in parts)
-        return list(_of_detection(session, DetectionRef(run_id, image_id, idx)))
+        return DetectionRef(*(int(part) for part in parts))
     if len(parts) == 2 and parts[0].isdecimal():
-        return list(_of_label(session, int(parts[0]), parts[1]))
+        return int(parts[0]), parts[1]
     raise NotFound(
         f"{name[:80]!r} names neither a detection (RUN:IMAGE:NUMBER) nor a label (IMAGE:BOX)."
     )

@@ -96,3 +96,21 @@ def test_logging_out_forgets_the_cookie(visitor: BrowserContext) -> None:
     page.goto("/?tab=jobs")
     expect(page.get_by_role("button", name="Log in")).to_be_visible()
     assert visitor.request.get("/api/projects").status == 401
+
+
+def test_a_project_is_given_to_its_members(
+    browser: Browser, visitor: BrowserContext, guarded: Site
+) -> None:
+    guarded.project(images=2, name="for ada alone")
+    page = log_in(visitor, "ada")
+    card = page.locator("article", has_text="for ada alone")
+    card.get_by_role("button", name="Members").click()
+    page.get_by_label("Only these people, and admins").check()
+    expect(page.get_by_label("vera")).not_to_be_checked()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("for ada alone is for its members now.")).to_be_visible()
+    other = browser.new_context(base_url=guarded.url)
+    found = log_in(other, "vera")
+    expect(found.get_by_role("link", name="boards", exact=True)).to_be_visible()
+    expect(found.get_by_text("for ada alone")).to_have_count(0)
+    other.close()

@@ -1,0 +1,98 @@
+"""A project that has members is there for them and for admins, and for nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.house import House
+from backend.domain import Project, Role, Run
+from backend.jobs import kinds, queue
+from backend.services import listing, people, sampling
+from backend.storage import warehouse
+from tests.app.conftest import PASSWORD, WRITE, drawn, log_in
+
+
+@pytest.fixture(scope="module")
+def shut(guarded: House, asking_guarded: TestClient) -> Iterator[Project]:
+    """A project for lou alone; lars and vera are no members."""
+    with guarded.write() as session:
+        pictures = sampling.draw(guarded.files, "pcb", 3, seed=77)
+        project = sampling.create(session, "for lou", "pcb", pictures)
+        people.add(session, "lou", Role.LABELER, PASSWORD)
+    log_in(asking_guarded, "ada")
+    url = f"/api/projects/{project.id}/members"
+    answer = asking_guarded.put(url, json={"members": ["lou"]}, headers=WRITE)
+    assert answer.json() == {"members": ["lou"]}
+    yield project
+    asking_guarded.cookies.clear()
+
+
+@pytest.fixture(scope="module")
+def addresses(guarded: House, shut: Project) -> list[str]:
+    """One address of each kind of thing that a project has."""
+    with guarded.write() as session:
+        image = listing.page(session, shut.id, listing.Filter()).items[0].image
+        job = queue.enqueue(session, kinds.Export(shut.id, "yolo"), author="lou")
+        run = Run(job.id, "golden", "golden", datetime.now(UTC), project_id=shut.id)
+        warehouse.start(session, run)
+    return [
+        f"/api/projects/{shut.id}",
+        f"/api/projects/{shut.name}",
+        f"/api/projects/{shut.id}/images",
+        f"/api/images/{image.id}/history",
+        f"/api/jobs/{job.id}",
+        f"/api/runs/{run.id}/export/csv",
+        f"/files/{image.sha256}/preview",
+    ]
+
+
+def test_only_members_and_admins_enter(stranger: TestClient, addresses: list[str]) -> None:
+    for name, status in (("lou", 200), ("ada", 200), ("lars", 404), ("vera", 404)):
+        log_in(stranger, name)
+        assert {path: stranger.get(path).status_code for path in addresses} == dict.fromkeys(
+            addresses, status
+        ), name
+
+
+@pytest.mark.usefixtures("addresses")
+def test_listings_leave_out_what_is_shut(stranger: TestClient, shut: Project) -> None:
+    for name, there in (("lou", True), ("ada", True), ("lars", False)):
+        log_in(stranger, name)
+        listed = {one["id"] for one in stranger.get("/api/projects").json()}
+        jobs = {one["project"] for one in stranger.get("/api/jobs").json()["open"]}
+        assert (shut.id in listed, shut.id in jobs) == (there, there), name
+
+
+def test_somebody_who_is_no_member_saves_nothing(
+    guarded: House, stranger: TestClient, shut: Project
+) -> None:
+    with guarded.read() as session:
+        image = listing.ids(session, shut.id, listing.Filter())[0]
+    log_in(stranger, "lars")
+    body = {"version": 0, "boxes": []}
+    answer = stranger.put(f"/api/images/{image}/boxes", json=body, headers=WRITE)
+    assert (answer.status_code, "may not enter" in answer.json()["error"]) == (404, True)
+
+
+def test_only_an_admin_names_members_and_only_people(stranger: TestClient, shut: Project) -> None:
+    url = f"/api/projects/{shut.id}/members"
+    log_in(stranger, "lou")
+    assert stranger.put(url, json={"members": None}, headers=WRITE).status_code == 403
+    log_in(stranger, "ada")
+    answer = stranger.put(url, json={"members": ["nobody"]}, headers=WRITE)
+    assert (answer.status_code, "nobody" in answer.json()["error"]) == (404, True)
+    assert stranger.get(url).json() == {"members": ["lou"]}
+
+
+def test_a_project_is_opened_to_everybody_again(guarded: House, stranger: TestClient) -> None:
+    project = drawn(guarded)
+    url = f"/api/projects/{project.id}/members"
+    for members, status in (([], 404), (None, 200)):
+        log_in(stranger, "ada")
+        assert stranger.put(url, json={"members": members}, headers=WRITE).status_code == 200
+        log_in(stranger, "lars")
+        assert stranger.get(f"/api/projects/{project.id}").status_code == status
