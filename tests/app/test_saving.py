@@ -99,7 +99,7 @@ def test_who_only_looks_may_not_save_decide_or_restore(
     for method, path, body in (
         ("PUT", f"/api/images/{image}/boxes", {"version": 0, "boxes": []}),
         ("POST", f"/api/images/{image}/restore", {"version": 0, "revision": 0}),
-        ("POST", "/api/runs/1/decide", {"items": [{"image": image, "idx": 0, "verdict": ""}]}),
+        ("POST", "/api/runs/999999/decide", {"items": [{"image": image, "idx": 0, "verdict": ""}]}),
         ("PUT", f"/api/projects/{project.id}/review-rule", {}),
     ):
         answer = asking_guarded.request(method, path, json=body, headers=WRITE)
