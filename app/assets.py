@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,8 @@ KINDS = {
     ".webmanifest": "application/manifest+json",
 }
 
+IMPORTS = re.compile(r'^(?:import|export)\b.*?["\'](\.[^"\']+)["\'];$', re.MULTILINE)
+
 
 @cache
 def content_hash() -> str:
@@ -22,13 +25,32 @@ def content_hash() -> str:
     digest = hashlib.sha256()
     for path in sorted(path for path in FOLDER.rglob("*") if path.suffix in KINDS):
         digest.update(path.relative_to(FOLDER).as_posix().encode())
-        digest.update(path.read_bytes())
+        digest.update(content(path))
     return digest.hexdigest()[:16]
+
+
+@cache
+def graph(name: str) -> tuple[str, ...]:
+    """A module and all that it imports, however deep: what a browser can fetch at once."""
+    found = [name]
+    for module in found:
+        path = FOLDER / module
+        for wanted in IMPORTS.findall(path.read_text("utf-8")):
+            there = (path.parent / wanted).resolve().relative_to(FOLDER).as_posix()
+            if there not in found:
+                found.append(there)
+    return tuple(found)
 
 
 def url(name: str) -> str:
     """The address of a file of assets/, which may be kept for ever."""
     return f"/assets/{content_hash()}/{name}"
+
+
+@cache
+def content(path: Path) -> bytes:
+    """The bytes of a file, read once."""
+    return path.read_bytes()
 
 
 def find(name: str) -> Path | None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import gradio as gr
 
 from app import assets, shells
 from app.pages import annotate, browse, detect, jobs, models, projects, review, train
 
+HEADER = "header.js"
+STYLE = "style.css"
+CANVAS_STYLE = "annotate.css"
 TABS = (
-    ("projects", "Projects", projects.build),
-    ("browse", "Browse", browse.build),
-    ("annotate", "Annotate", annotate.build),
-    ("train", "Train", train.build),
-    ("detect", "Detect", detect.build),
-    ("review", "Review", review.build),
-    ("models", "Models", models.build),
-    ("jobs", "Jobs", jobs.build),
+    ("projects", "Projects", projects),
+    ("browse", "Browse", browse),
+    ("annotate", "Annotate", annotate),
+    ("train", "Train", train),
+    ("detect", "Detect", detect),
+    ("review", "Review", review),
+    ("models", "Models", models),
+    ("jobs", "Jobs", jobs),
 )
 
 
@@ -23,18 +28,24 @@ def build() -> gr.Blocks:
     """The one page of Loupe."""
     site = gr.Blocks(title="Loupe", fill_width=True, analytics_enabled=False)
     with site:
-        shells.shell("header", "header.js")
+        shells.shell("header", HEADER)
         with gr.Tabs(elem_id="tabs", overflow_behavior="wrap"):
-            for name, words, build_page in TABS:
+            for name, words, page in TABS:
                 with gr.Tab(words, id=name, elem_id=name):
-                    build_page()
+                    page.build()
     site.queue(default_concurrency_limit=8)
     return site
 
 
 def head() -> str:
-    """What stands in the page's <head>: one stylesheet, the theme before the first paint."""
-    return (
-        f'<link rel="stylesheet" href="{assets.url("style.css")}">'
-        f'<link rel="modulepreload" href="{assets.url("header.js")}">'
-    )
+    """What stands in the page's <head>: one stylesheet."""
+    return f'<link rel="stylesheet" href="{assets.url(STYLE)}">'
+
+
+@cache
+def needs(tab: str) -> tuple[str, ...]:
+    """The files that the page needs when it opens at that tab."""
+    pages = {name: page for name, _, page in TABS}
+    modules = [HEADER, *([pages[tab].MODULE] if tab in pages else [])]
+    every = dict.fromkeys(file for module in modules for file in assets.graph(module))
+    return (STYLE, *((CANVAS_STYLE,) if "canvas/bench.js" in every else ()), *every)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from app import shells
 
+MODULE = "annotate.js"
+
 
 def build() -> None:
     """Lay out the page."""
-    shells.shell("annotate", "annotate.js")
+    shells.shell("annotate", MODULE)

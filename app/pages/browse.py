@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from app import shells
 
+MODULE = "grid.js"
+
 
 def build() -> None:
     """Lay out the page."""
-    shells.shell("browse", "grid.js")
+    shells.shell("browse", MODULE)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from app import shells
 
+MODULE = "detect.js"
+
 
 def build() -> None:
     """Lay out the page."""
-    shells.shell("detect", "detect.js")
+    shells.shell("detect", MODULE)

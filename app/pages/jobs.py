@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from app import shells
 
+MODULE = "jobs.js"
+
 
 def build() -> None:
     """Lay out the page."""
-    shells.shell("jobs", "jobs.js")
+    shells.shell("jobs", MODULE)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from app import shells
 
+MODULE = "models.js"
+
 
 def build() -> None:
     """Lay out the page."""
-    shells.shell("models", "models.js")
+    shells.shell("models", MODULE)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from app import shells
 
+MODULE = "projects.js"
+
 
 def build() -> None:
     """Lay out the page."""
-    shells.shell("projects", "projects.js")
+    shells.shell("projects", MODULE)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from app import shells
 
+MODULE = "review.js"
+
 
 def build() -> None:
     """Lay out the page."""
-    shells.shell("review", "review.js")
+    shells.shell("review", MODULE)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from app import shells
 
+MODULE = "train.js"
+
 
 def build() -> None:
     """Lay out the page."""
-    shells.shell("train", "train.js")
+    shells.shell("train", MODULE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,12 @@ def _first(client: TestClient, house: House) -> dict[str, str]:
     project = drawn(house)
     found: dict[str, str] = client.get(f"/api/projects/{project.id}/images").json()["items"][0]
     return found
+
+
+def test_the_page_names_what_its_tab_needs_and_all_of_it_is_there(client: TestClient) -> None:
+    link = client.get("/?project=1&tab=annotate").headers["link"]
+    urls = re.findall(r"<([^>]+)>; rel=(?:module)?preload", link)
+    assert {url.rsplit("/", 1)[1] for url in urls} >= {"header.js", "view.js", "annotate.css"}
+    assert {client.get(url).status_code for url in urls} == {200}
+    asked = re.findall(r'from "(\.[^"]+)"', "".join(client.get(url).text for url in urls))
+    assert {Path(one).name for one in asked} <= {Path(url).name for url in urls}
