@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from app import house, login
-from app.routes import shapes
+from app.routes import listings, shapes
 from backend.domain import (
     Box,
     Detection,
@@ -120,6 +120,7 @@ def around(
         proposed = proposing.newest(session, found.id, ids)
         runs = {one.run_id for one in proposed.values()}
         standing = deciding.standing(session, ids, runs) if runs else {}
+    at.previews.ahead(listings.large(window.items))
     return {
         "total": window.total,
         "position": window.position,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app import house, login
 from app.routes import shapes
 from backend.services import bulk, listing
+from backend.storage.previews import PREVIEW
 
 router = APIRouter(prefix="/api/projects/{project}", dependencies=[login.SEES])
 
@@ -27,6 +29,7 @@ def window(
     with at.read() as session:
         found = house.project(session, project)
         page = listing.page(session, found.id, chosen, offset, limit)
+    at.previews.ahead(large(page.items))
     return {"total": page.total, "items": [shapes.item(item) for item in page.items]}
 
 
@@ -44,6 +47,11 @@ def ids(project: str, request: Request, at: house.At) -> list[int]:
     chosen = listing.parse(request.query_params.multi_items())
     with at.read() as session:
         return listing.ids(session, house.project(session, project).id, chosen)
+
+
+def large(items: Sequence[listing.Item]) -> list[str]:
+    """The pictures that are better made small before somebody opens them."""
+    return [one.image.sha256 for one in items if max(one.image.width, one.image.height) > PREVIEW]
 
 
 class Change(BaseModel):

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import logging
+import math
 import multiprocessing
 import shutil
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PIL import UnidentifiedImageError
 
-from backend.errors import Invalid, NotFound, Unavailable
+from backend.errors import Invalid, LoupeError, NotFound, Unavailable
 from backend.storage import rendering
 from backend.storage.files import Files
 
@@ -24,9 +27,11 @@ log = logging.getLogger(__name__)
 THUMB = 320
 PREVIEW = 2048
 TILE = 512
-LEVELS = 8
+TILES = "tiles"
 PATIENCE = 120
+MOST_WISHES = 400
 AN_HOUR = 3600
+GLANCE = 0.02
 
 
 class Previews:
@@ -40,7 +45,11 @@ class Previews:
         self._lock = threading.Lock()
         self._pool: ProcessPoolExecutor | None = None
         self._coming: dict[Path, Future[int]] = {}
+        self._wished: deque[str] = deque(maxlen=MOST_WISHES)
+        self._making = False
+        self._closed = False
         self._held: float | None = None
+        self.begun = 0
 
     def thumb(self, name: str) -> Path:
         """A picture of at most 320 pixels a side; that of a board is made from its preview."""
@@ -65,19 +74,36 @@ class Previews:
 
     def tile(self, name: str, level: int, x: int, y: int) -> Path:
         """A square of 512 pixels of the picture halved `level` times; level 0 is the whole."""
-        if not 0 <= level <= LEVELS:
-            raise NotFound(f"A picture has the levels 0 to {LEVELS}, not {level}.")
-        tiles = self._made(name, f"tiles-{level}", rendering.write_tiles, TILE, level)
-        found = tiles / f"{x}-{y}.jpg"
+        found = rendering.tile(self._place(name) / TILES, level, x, y)
+        if not found.is_file():
+            _, width, height = _glance(self._files.local_path(name))
+            levels = max(1, math.ceil(math.log2(max(width, height) / PREVIEW)))
+            everything = f"{TILES}/complete"
+            self._made(name, everything, rendering.write_tiles, TILE, levels, until=found)
         if not found.is_file():
             raise NotFound(f"The picture has no tile {x}, {y} at level {level}.")
         return found
+
+    def ahead(self, names: Iterable[str]) -> None:
+        """Make the thumbnails and previews of these while nobody waits, the newest wish first."""
+        new = [name for name in names if not (self._place(name) / "thumb.jpg").exists()]
+        with self._lock:
+            self._wished.extendleft(reversed(new))
+            idle = self._wished and not self._making
+            self._making = self._making or bool(idle)
+        if idle:
+            threading.Thread(target=self._make_wished, daemon=True).start()
 
     def media_type(self, path: Path) -> str:
         """What to tell the browser of a file that one of the above gave."""
         if path.suffix == ".jpg":
             return "image/jpeg"
         return rendering.SHOWN[_glance(path)[0]]
+
+    @property
+    def busy(self) -> bool:
+        """Whether a picture is being made."""
+        return self._making or bool(self._coming)
 
     def warm(self) -> None:
         """Start a process ahead of the first picture."""
@@ -86,6 +112,10 @@ class Previews:
 
     def close(self) -> None:
         """End the processes."""
+        self._closed = True
+        self._end_pool()
+
+    def _end_pool(self) -> None:
         with self._lock:
             pool, self._pool = self._pool, None
         if pool:
@@ -94,9 +124,28 @@ class Previews:
     def _place(self, name: str) -> Path:
         return self._folder / name[:2] / name
 
+    def _make_wished(self) -> None:
+        while not self._closed and (name := self._next_wish()):
+            try:
+                self.thumb(name)
+            except LoupeError as error:
+                log.debug("Nothing made ahead of %s: %s", name, error)
+
+    def _next_wish(self) -> str:
+        with self._lock:
+            self._making = bool(self._wished)
+            return self._wished.popleft() if self._wished else ""
+
     def _made(
-        self, name: str, file: str, make: Callable[..., int], *how: Any, of: Path | None = None
+        self,
+        name: str,
+        file: str,
+        make: Callable[..., int],
+        *how: Any,
+        of: Path | None = None,
+        until: Path | None = None,
     ) -> Path:
+        """The file, made if it is not there; returns as soon as `until` is there, if named."""
         place = self._place(name)
         target = place / file
         if target.exists():
@@ -104,31 +153,43 @@ class Previews:
             return target
         source = of or self._files.local_path(name)
         work, mine = self._begin(target, make, source, how)
+        if mine:
+            work.add_done_callback(partial(self._arrived, target))
         try:
-            size = work.result(PATIENCE)
+            _await(work, until)
+        except CancelledError as error:
+            raise Unavailable("The server is being stopped.") from error
         except BrokenProcessPool as error:
-            self.close()
+            self._end_pool()
             raise Unavailable("The picture was too much for this machine's memory.") from error
         except (OSError, ValueError, SyntaxError) as error:
             raise Invalid(f"The picture {name[:12]}… cannot be read: {error}.") from error
-        finally:
-            self._coming.pop(target, None)
-        if mine:
-            self._make_room(size)
         return target
+
+    def _arrived(self, target: Path, work: Future[int]) -> None:
+        self._coming.pop(target, None)
+        if not work.cancelled() and work.exception() is None:
+            self._make_room(work.result())
 
     def _begin(
         self, target: Path, make: Callable[..., int], source: Path, how: tuple[Any, ...]
     ) -> tuple[Future[int], bool]:
         with self._lock:
             running = self._coming.get(target)
+            if running is None and target.exists():
+                # It came while this one was on its way here.
+                running = Future()
+                running.set_result(0)
             if running:
                 return running, False
+            self.begun += 1
             begun = self._open_pool().submit(make, source, target, *how)
             self._coming[target] = begun
             return begun, True
 
     def _open_pool(self) -> ProcessPoolExecutor:
+        if self._closed:
+            raise Unavailable("The server is being stopped.")
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
                 self._processes, multiprocessing.get_context("spawn"), rendering.serve_parent
@@ -151,6 +212,17 @@ def _glance(path: Path) -> tuple[str, int, int]:
         return rendering.glance(path)
     except (UnidentifiedImageError, OSError) as error:
         raise Invalid(f"The file {path.name[:12]}… is not a picture.") from error
+
+
+def _await(work: Future[int], until: Path | None) -> None:
+    if until is None:
+        work.result(PATIENCE)
+        return
+    end = time.monotonic() + PATIENCE
+    while not until.exists() and time.monotonic() < end:
+        if wait([work], GLANCE).done:
+            work.result()
+            return
 
 
 def _touch(place: Path) -> None:

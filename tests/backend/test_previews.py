@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -35,6 +36,18 @@ print(*(one.pid for one in psutil.Process().children() if "spawn_main" in str(on
 sys.stdout.flush()
 time.sleep(60)
 """
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for what other threads bring about."""
+    end = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def held(folder: Path) -> int:
+    return sum(path.stat().st_size for path in (folder / "pictures").rglob("*.jpg"))
 
 
 @pytest.fixture
@@ -101,6 +114,27 @@ def test_two_people_who_ask_at_once_wait_for_one_decode(files: Files, previews: 
         found = set(people.map(previews.preview, [name] * 8))
     (path,) = found
     assert [one.name for one in path.parent.iterdir()] == ["preview.jpg"]
+    assert previews.begun == 1
+
+
+def test_one_decode_serves_every_tile_of_every_level(files: Files, previews: Previews) -> None:
+    name = put(files, board(5000, 3000), "JPEG")
+    wanted = [(level, x, y) for level in (1, 0) for x in range(3) for y in range(2)]
+    with ThreadPoolExecutor(len(wanted)) as people:
+        found = list(people.map(lambda at: previews.tile(name, *at), wanted))
+    assert len(set(found)) == len(wanted)
+    assert all(rendering.glance(path)[1:] == (512, 512) for path in found)
+    assert previews.begun == 1
+
+
+def test_previews_are_made_ahead_of_the_first_who_looks(files: Files, previews: Previews) -> None:
+    names = [put(files, board(3000 + n, 2000), "JPEG") for n in range(3)]
+    previews.ahead(names)
+    until(lambda: previews.begun == 6 and not previews.busy)
+    for name in names:
+        previews.thumb(name)
+        previews.preview(name)
+    assert previews.begun == 6
 
 
 def test_a_file_that_is_no_picture_is_refused(files: Files, previews: Previews) -> None:
@@ -127,9 +161,8 @@ def test_the_cache_stays_within_its_bound(files: Files, tmp_path: Path) -> None:
     names = [put(files, Image.effect_noise((640, 640 + n), 60)) for n in range(8)]
     for name in names:
         small.thumb(name)
-    held = sum(path.stat().st_size for path in (tmp_path / "pictures").rglob("*.jpg"))
+    until(lambda: 100_000 < held(tmp_path) <= 400_000 and not small.busy)
     small.close()
-    assert 100_000 < held <= 400_000
 
 
 def test_picture_processes_end_with_a_killed_parent(tmp_path: Path) -> None:

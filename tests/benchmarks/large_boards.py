@@ -1,0 +1,117 @@
+"""Boards of 12,000×9,000 pixels in a real browser: from opening to a painted picture and tiles.
+
+Run: python -m tests.benchmarks.large_boards (about two minutes, 1 GB of memory)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+from playwright.sync_api import Browser, sync_playwright
+
+from backend.domain import Task
+from backend.sample import boards
+from backend.services import images, projects
+from backend.services.images import NewImage
+from tests.benchmarks.canvas_speed import serving
+from tests.journeys import conftest
+from tests.journeys.conftest import Site
+from tests.journeys.hands import Hands
+
+WIDE, HIGH = 12_000, 9_000
+ENDINGS = (".jpg", ".png")
+OPEN = """async (id) => {
+  const page = PAGE;
+  const item = page.list.find((one) => one.id === id);
+  const start = performance.now();
+  await page.open(item);
+  await new Promise((r) => requestAnimationFrame(() => setTimeout(r, 0)));
+  return performance.now() - start;
+}"""
+CLOSER = """async () => {
+  const page = PAGE;
+  const start = performance.now();
+  page.stage.view.oneToOne();
+  page.stage.redraw();
+  const tile = () => [...page.pictures.kept.keys()].some((url) => url.includes("/tile/0/"));
+  while (!tile()) await new Promise((r) => setTimeout(r, 10));
+  return performance.now() - start;
+}"""
+
+
+def put(site: Site, name: str) -> list[int]:
+    """A project of two large boards, one a file format, and a small one to start from."""
+    rng = np.random.default_rng(len(name))
+    grey = np.asarray(next(iter(boards.draw(1, len(name)))).pixels)
+    tile = np.repeat(grey[:, :, None], 3, 2) if grey.ndim == 2 else grey
+    large = np.tile(tile, (15, 19, 1))[:HIGH, :WIDE].copy()
+    cv2.add(large, rng.integers(0, 8, large.shape, np.uint8), large)
+    new = [NewImage("0", site.files.put(_encoded(".png", tile)), tile.shape[1], tile.shape[0])]
+    for ending in ENDINGS:
+        content = _encoded(ending, large)
+        print(f"{name} {ending}: {len(content) / 1e6:.0f} MB")
+        new.append(NewImage(f"1{ending}", site.files.put(content), WIDE, HIGH))
+    with site.database.write.begin() as session:
+        project = projects.create(session, name, Task.DETECT)
+        projects.ensure_class(session, project.id, "short")
+        images.add(session, project.id, new, "")
+        found = images.ids(session, project.id, [one.name for one in new])
+    return [found[one.name] for one in new]
+
+
+def cold(browser: Browser, site: Site) -> None:
+    """The address of a board that nobody has ever listed is opened."""
+    ids = put(site, "cold")
+    for ending, image in zip(ENDINGS, ids[1:], strict=True):
+        hands = Hands(browser.new_page(), site)
+        began = time.monotonic()
+        hands.open("cold", image)
+        print(f"{ending} by its address, never seen: {1000 * (time.monotonic() - began):.0f} ms")
+        hands.page.close()
+
+
+def listed(browser: Browser, site: Site) -> None:
+    """The board stood in a list before, as after an import; then a second person looks."""
+    ids = put(site, "listed")
+    page = browser.new_page()
+    page.goto(f"{site.url}/?project=listed&tab=browse")
+    _wait(lambda: page.locator(".cell img").count() == 3)
+    page.wait_for_function("[...document.querySelectorAll('.cell img')].every(i => i.naturalWidth)")
+    page.close()
+    for who in ("first", "second"):
+        hands = Hands(browser.new_page(), site)
+        hands.open("listed", ids[0])
+        for ending, image in zip(ENDINGS, ids[1:], strict=True):
+            hands.page.wait_for_function(f"!{hands.js}.pictures.coming.size")
+            hands.page.evaluate(f"{hands.js}.pictures.kept.clear()")
+            opened = hands.page.evaluate(OPEN.replace("PAGE", hands.js), image)
+            closer = hands.page.evaluate(CLOSER.replace("PAGE", hands.js))
+            print(f"{ending}, {who} person: open {opened:.0f} ms, 1:1 sharp {closer:.0f} ms")
+        hands.page.close()
+
+
+def _encoded(ending: str, pixels: object) -> bytes:
+    return bytes(cv2.imencode(ending, pixels)[1])  # type: ignore[call-overload]
+
+
+def _wait(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not true() and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def main() -> None:
+    """Print all figures; wanted: open within 1,000 ms."""
+    with serving() as site, sync_playwright() as playwright:
+        path = conftest.chromium()
+        browser = playwright.chromium.launch(executable_path=path, args=conftest.ARGUMENTS)
+        listed(browser, site)
+        cold(browser, site)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
