@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterator
 
@@ -40,7 +41,8 @@ FREE = {"version", "name", "level", "x", "y", "action", "token", "class_", "numb
 @pytest.fixture(scope="module")
 def table() -> list[tuple[str, str]]:
     """Each method and address of ours; Gradio's own are not."""
-    every = [route for room in server.ROOMS for route in room.router.routes]
+    rooms = [importlib.import_module(f"app.routes.{room}") for room in server.ROOMS]
+    every = [route for room in rooms for route in room.router.routes]
     return sorted(
         (method, route.path.replace(":path}", "}"))
         for route in every
