@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from backend.errors import Invalid
+from backend.formats import shelf
 from backend.formats.base import Problem
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".txz")
@@ -27,7 +28,7 @@ _BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, NotImpleme
 class Unpacked:
     """What came out: under which generated name each file lies, and what was refused."""
 
-    files: dict[str, str] = field(default_factory=dict)
+    files: shelf.Texts = field(default_factory=shelf.Texts)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -103,6 +104,7 @@ def _unzip(archive: Path, into: Path, result: Unpacked, budget: _Budget) -> None
 def _untar(archive: Path, into: Path, result: Unpacked, budget: _Budget) -> None:
     with tarfile.open(archive, "r|*") as opened:
         for member in opened:
+            opened.members.clear()  # type: ignore[attr-defined]  # it would remember all
             budget.file()
             if member.isdir():
                 continue

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, json_stream, naming, writing
+from backend.formats import base, json_stream, naming, shelf, writing
 from backend.formats.base import (
     Classes,
     Finding,
@@ -50,7 +50,7 @@ def recognise(tree: Tree) -> bool:
 def read(tree: Tree) -> Finding:
     """The pictures of each file in its order, then those that no file names."""
     names = naming.Names(tree.pictures, splits=False)
-    seen: set[str] = set()
+    seen = shelf.Names()
     for file in _files(tree):
         with tempfile.TemporaryDirectory() as scratch, _index(Path(scratch)) as index:
             yield from _read(_Source(tree, file, index, names, seen))
@@ -138,7 +138,7 @@ class _Source:
     file: str
     index: sqlite3.Connection
     names: naming.Names
-    seen: set[str]
+    seen: shelf.Names
     categories: dict[str, str] = field(default_factory=dict)
 
     @property

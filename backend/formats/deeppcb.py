@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, naming, numbers, writing
+from backend.formats import base, naming, numbers, shelf, writing
 from backend.formats.base import (
     Classes,
     Finding,
@@ -65,7 +65,7 @@ def read(tree: Tree) -> Finding:
         yield Problem(CLASSES_FILE, None, str(error))
         kinds = dict(enumerate(KINDS, 1))
     yield Classes(tuple(kinds.values()))
-    seen: set[str] = set()
+    seen = shelf.Names()
     for board in boards:
         if isinstance(board, Problem):
             yield board
@@ -135,13 +135,8 @@ def _lists(tree: Tree) -> list[tuple[str, Split | None]]:
     """The lists of one folder, the one nearest to the root, or the list pointed at."""
     if tree.manifest:
         return [(tree.manifest, _split(tree.manifest))] if _is_list(tree, tree.manifest) else []
-    wanted = (*base.SPLITS, "all")
-    endings = tuple(f"{stem}.txt" for stem in wanted)
-    found = [
-        name
-        for name in tree.named(*endings)
-        if posixpath.basename(name).lower() in endings and _is_list(tree, name)
-    ]
+    wanted = (f"{stem}.txt" for stem in (*base.SPLITS, "all"))
+    found = [name for name in tree.called(*wanted) if _is_list(tree, name)]
     home = posixpath.dirname(found[0]) if found else ""
     return [(name, _split(name)) for name in found if posixpath.dirname(name) == home]
 
@@ -160,7 +155,7 @@ def _is_list(tree: Tree, name: str) -> bool:
 
 
 def _boards(tree: Tree) -> Iterator[_Board | Problem]:
-    listed: set[str] = set()
+    listed = shelf.Names()
     for name, split in _lists(tree):
         for line, text in tree.lines(name):
             board = _listed(tree, name, text, split)
@@ -217,7 +212,7 @@ def _names(tree: Tree) -> naming.Names:
 
 
 def _kinds(tree: Tree) -> dict[int, str]:
-    found = [one for one in tree.named(CLASSES_FILE) if posixpath.basename(one) == CLASSES_FILE]
+    found = tree.called(CLASSES_FILE)
     names = [text for _, text in tree.lines(found[0])] if found else KINDS
     return dict(enumerate(names, 1))
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import csv
 import functools
 import io
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from backend.errors import Invalid
-from backend.formats import writing
+from backend.formats import shelf, writing
 from backend.formats.base import (
     Finding,
     Item,
@@ -35,20 +34,22 @@ _HEAD = ["picture", "golden", "group"]
 
 def read_with(read: Read, tree: Tree) -> Finding:
     """Read a tree by a format that knows no goldens: first the goldens, then its items."""
-    found = {name: name.removeprefix(f"{FOLDER}/") for name in tree.pictures if _is_golden(name)}
+    found = shelf.Texts(
+        (name.removeprefix(f"{FOLDER}/"), name) for name in tree.pictures if _is_golden(name)
+    )
     if not found:
         yield from read(tree)
         return
-    rows, problems = _rows(tree, set(found.values()))
+    rows, problems = _rows(tree, found)
     yield from problems
-    for file, name in found.items():
-        group = rows.get(name, ("", ""))[1]
+    for name, file in found.pairs():
+        group = _told(rows, name, "", "")[1]
         read_bytes = functools.partial(tree.read, file)
         yield Item(name, read_bytes, group=group, is_golden=True, file=file)
-    only = next(iter(found.values())) if len(found) == 1 and LIST not in tree.files else ""
+    only = next(iter(found)) if len(found) == 1 and LIST not in tree.files else ""
     for item in read(_rest(tree)):
         if isinstance(item, Item):
-            golden, group = rows.get(item.name, (only, item.group))
+            golden, group = _told(rows, item.name, only, item.group)
             item = replace(item, golden=golden, group=group)
         yield item
 
@@ -71,30 +72,37 @@ def _is_golden(name: str) -> bool:
 
 
 def _rest(tree: Tree) -> Tree:
-    files = {n: path for n, path in tree.files.items() if not _is_golden(n) and n != LIST}
-    return replace(tree, files=files)
+    kept = ((n, path) for n, path in tree.files.pairs() if not _is_golden(n) and n != LIST)
+    return replace(tree, files=shelf.Texts(kept))
 
 
-def _rows(tree: Tree, goldens: set[str]) -> tuple[dict[str, tuple[str, str]], list[Problem]]:
-    """Golden and group by the name of a picture."""
-    rows: dict[str, tuple[str, str]] = {}
+def _rows(tree: Tree, goldens: shelf.Texts) -> tuple[shelf.Texts, list[Problem]]:
+    """Golden and group by the name of a picture, a tab between them."""
+    rows = shelf.Texts()
     problems: list[Problem] = []
     if LIST not in tree.files:
         return rows, problems
     try:
-        lines = list(csv.reader(io.StringIO(tree.text(LIST), newline="")))
+        lines = csv.reader(io.StringIO(tree.text(LIST), newline=""))
+        for number, row in enumerate(lines, 1):
+            reason = _wrong(row, goldens)
+            if number > 1 and reason:
+                problems.append(Problem(LIST, number, reason))
+            elif number > 1:
+                rows[row[0]] = f"{row[1]}\t{row[2]}"
     except (Invalid, csv.Error) as error:
-        return rows, [Problem(LIST, None, f"it cannot be read as a list of goldens: {error}")]
-    for number, row in enumerate(lines[1:], 2):
-        reason = _wrong(row, goldens)
-        if reason:
-            problems.append(Problem(LIST, number, reason))
-        else:
-            rows[row[0]] = (sys.intern(row[1]), sys.intern(row[2]))
+        reason = f"it cannot be read as a list of goldens: {error}"
+        return shelf.Texts(), [Problem(LIST, None, reason)]
     return rows, problems
 
 
-def _wrong(row: Sequence[str], goldens: set[str]) -> str:
+def _told(rows: shelf.Texts, name: str, golden: str, group: str) -> tuple[str, str]:
+    """The golden and the group of a picture, as listed or else as given."""
+    told = rows.get(name, f"{golden}\t{group}").split("\t")
+    return told[0], told[1]
+
+
+def _wrong(row: Sequence[str], goldens: shelf.Texts) -> str:
     if len(row) != len(_HEAD):
         return "it is not `picture,golden,group`."
     if row[1] and row[1] not in goldens:

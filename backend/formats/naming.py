@@ -6,11 +6,11 @@ name a split. Where two would then share a name, both keep their whole path.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import PurePosixPath
 
 from backend.errors import Invalid
-from backend.formats import base
+from backend.formats import base, shelf
 
 FOLDERS = frozenset({"images", "jpegimages", "image"})
 UNASSIGNED = "unassigned"  # where a writer puts pictures without a split
@@ -31,9 +31,9 @@ class Names:
     def __init__(self, paths: Collection[str], *, splits: bool, home: str = "") -> None:
         self._splits = splits
         self._home = home
-        self._twice: frozenset[str] = frozenset()
-        self._twice = _repeated(map(self.__getitem__, paths))
-        self._whole = bool(self._twice and _repeated(map(self.__getitem__, paths)))
+        self._twice: Collection[str] = ()
+        self._twice = self._repeated(paths)
+        self._whole = bool(self._twice and self._repeated(paths))
 
     _whole = False
 
@@ -42,13 +42,9 @@ class Names:
         name = path if self._whole else _below(path, splits=self._splits)
         return path if name in self._twice else name
 
-
-def _repeated(names: Iterable[str]) -> frozenset[str]:
-    seen: set[str] = set()
-    twice: set[str] = set()
-    for name in names:
-        (twice if name in seen else seen).add(name)
-    return frozenset(twice)
+    def _repeated(self, paths: Collection[str]) -> Collection[str]:
+        """The names that two paths would share."""
+        return shelf.Names(shelf.Index((self[path], path) for path in paths).twice())
 
 
 def safe(name: str) -> PurePosixPath:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from backend.errors import Invalid, NotFound
-from backend.formats import archives, naming
+from backend.formats import archives, naming, shelf
 from backend.formats.base import Finding, Problem
 
 ENDINGS = (".jpg", ".png", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".jpe", ".jfif")
@@ -21,27 +23,8 @@ TEXTS = frozenset({".xml", ".txt", ".json", ".yaml", ".yml", ".names", ".data", 
 MOST_TEXT = 64 * 1024 * 1024
 MOST_LOOKED_AT = 200  # files, to recognise a format
 MOST_BYTES = 1_000_000_000  # of one picture
-
-
-class Index:
-    """Names by a key; the many keys of one name cost no list each."""
-
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        self._found: dict[str, str | list[str]] = {}
-        for key, name in pairs:
-            there = self._found.setdefault(key, name)
-            if isinstance(there, list):
-                there.append(name)
-            elif there is not name:
-                self._found[key] = [there, name]
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._found
-
-    def get(self, key: str) -> Sequence[str]:
-        """The names under a key."""
-        found = self._found.get(key, ())
-        return (found,) if isinstance(found, str) else found
+MOST_NAMED = 1000  # files of one ending that are told apart by their place
+_LINE = re.compile(r"[^\n]*\n?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +32,19 @@ class Tree:
     """A source's files; `manifest` is the one that the person pointed at, if it was a file.
 
     A file lies at `root` under its name (after `prefix`), or under another that `files` gives.
-    There may be millions: what is kept of each is little more than its name.
+    There may be millions: their names are on disk, and nothing here makes a list of all.
     """
 
     root: str
-    files: Mapping[str, str]
+    files: shelf.Texts
     manifest: str = ""
     problems: tuple[Problem, ...] = ()
     prefix: str = ""
 
     @cached_property
-    def pictures(self) -> tuple[str, ...]:
+    def pictures(self) -> shelf.Names:
         """The names of all that means to be a picture, in order."""
-        return tuple(name for name in self.files if is_picture(name))
+        return shelf.Names(name for name in self.files if is_picture(name))
 
     def path(self, name: str) -> Path:
         """Where a file lies."""
@@ -74,28 +57,34 @@ class Tree:
 
     def label_texts(self) -> Iterator[str]:
         """Text files of a picture's stem that hold something: some, from all over the source."""
-        found = [
-            name
-            for name in self.files
-            if name.lower().endswith(".txt") and PurePosixPath(name).stem in self.by_stem
-        ]
-        every = max(1, len(found) // MOST_LOOKED_AT)
+        every = max(1, sum(1 for _ in self.beside_pictures(".txt")) // MOST_LOOKED_AT)
+        found = self.beside_pictures(".txt")
         filled = (name for name in found if self.path(name).stat().st_size)
         yield from itertools.islice(filled, 0, None, every)
 
-    @cached_property
-    def by_stem(self) -> Index:
-        """The pictures by their names without folder and ending."""
-        return Index((PurePosixPath(name).stem, name) for name in self.pictures)
+    def beside_pictures(self, ending: str) -> Iterator[str]:
+        """The files of that ending whose stem is a picture's."""
+        for name in self.files:
+            if name.lower().endswith(ending) and PurePosixPath(name).stem in self.by_stem:
+                yield name
 
     @cached_property
-    def _by_base(self) -> Index:
-        return Index((posixpath.basename(name), name) for name in self.files)
+    def by_stem(self) -> shelf.Index:
+        """The pictures by their names without folder and ending."""
+        return shelf.Index((PurePosixPath(name).stem, name) for name in self.pictures)
+
+    @cached_property
+    def _by_base(self) -> shelf.Index:
+        return shelf.Index((posixpath.basename(name), name) for name in self.files)
 
     def named(self, *endings: str) -> list[str]:
-        """The files whose names end so, those nearest to the root first."""
-        chosen = [name for name in self.files if name.lower().endswith(endings)]
-        return sorted(chosen, key=lambda name: (name.count("/"), name))
+        """The files whose names end so, those nearest to the root first, and not too many."""
+        chosen = (name for name in self.files if name.lower().endswith(endings))
+        return _nearest(chosen)
+
+    def called(self, *bases: str) -> list[str]:
+        """The files of these names in any folder, those nearest to the root first."""
+        return _nearest(name for name in self.files if posixpath.basename(name).lower() in bases)
 
     def find(self, name: str, *bases: str) -> str:
         """The file that a label file means by a name; '' where there is none, or two.
@@ -139,23 +128,23 @@ class Tree:
 
     def lines(self, name: str) -> Iterator[tuple[int, str]]:
         """The lines of a text file that hold something, with their numbers."""
-        for index, line in enumerate(self.text(name).split("\n"), 1):
-            if line.strip():
-                yield index, line.strip()
+        for index, line in enumerate(_LINE.finditer(self.text(name)), 1):
+            if line[0].strip():
+                yield index, line[0].strip()
 
     def parts(self) -> dict[str, Tree]:
         """The trees of those folders at the root that hold pictures and perhaps their labels."""
         pictured = {name.split("/")[0] for name in self.pictures if "/" in name}
         texts = {name.split("/")[0] for name in self.files if suffix(name) in TEXTS}
-        found: dict[str, dict[str, str]] = {folder: {} for folder in sorted(pictured & texts)}
-        for name, path in self.files.items():
-            folder, _, rest = name.partition("/")
-            if rest and folder in found:
-                found[folder][rest] = path
-        return {
-            folder: replace(self, files=files, prefix=f"{self.prefix}{folder}/", problems=())
-            for folder, files in found.items()
-        }
+        return {folder: self._below(f"{folder}/") for folder in sorted(pictured & texts)}
+
+    def _below(self, start: str) -> Tree:
+        files = shelf.Texts(
+            (name.removeprefix(start), path)
+            for name, path in self.files.pairs()
+            if name.startswith(start)
+        )
+        return replace(self, files=files, prefix=self.prefix + start, problems=())
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
@@ -164,6 +153,10 @@ class Tree:
 
 
 Read = Callable[[Tree], Finding]
+
+
+def _nearest(names: Iterable[str]) -> list[str]:
+    return heapq.nsmallest(MOST_NAMED, names, key=lambda name: (name.count("/"), name))
 
 
 def suffix(name: str) -> str:
@@ -184,10 +177,10 @@ def open_source(source: Path, scratch: Path, most_bytes: int) -> Tree:
         raise NotFound(f"There is no file or folder {source}.")
     if archives.is_archive(source):
         unpacked = archives.unpack(source, scratch, most_bytes)
-        wanted = {name: unpacked.files[name] for name in sorted(unpacked.files) if _wanted(name)}
+        wanted = shelf.Texts((name, path) for name, path in unpacked.files.pairs() if _wanted(name))
         return unwrapped(Tree(str(scratch), wanted, problems=tuple(unpacked.problems)))
     if suffix(source.name) in PICTURES:
-        return Tree(str(source.parent), {source.name: ""})
+        return Tree(str(source.parent), shelf.Texts([(source.name, "")]))
     if suffix(source.name) in TEXTS:
         return _around(source)
     raise Invalid(
@@ -202,9 +195,8 @@ def unwrapped(tree: Tree) -> Tree:
         if naming.says_something(tree.folders[0]):
             break
         start = tree.folders[0] + "/"
-        files = {name.removeprefix(start): path for name, path in tree.files.items()}
         manifest = tree.manifest.removeprefix(start)
-        tree = replace(tree, files=files, manifest=manifest, prefix=tree.prefix + start)
+        tree = replace(tree._below(start), manifest=manifest, problems=tree.problems)
     return tree
 
 
@@ -217,20 +209,28 @@ def _around(manifest: Path) -> Tree:
 
 
 def _walk(root: Path) -> Tree:
-    names: list[str] = []
     problems: list[Problem] = []
-    for folder, folders, bases in os.walk(root):
-        folders[:] = sorted(one for one in folders if not archives.is_junk(one))
-        inside = os.path.relpath(folder, root).replace(os.sep, "/")
-        for base in bases:
-            name = base if inside == "." else f"{inside}/{base}"
+    return Tree(str(root), shelf.Texts(_files(root, "", problems)), problems=tuple(problems))
+
+
+def _files(root: Path, inside: str, problems: list[Problem]) -> Iterator[tuple[str, str]]:
+    """The wanted files below a folder, one after another, and no list of them."""
+    try:
+        entries = os.scandir(root / inside)
+    except OSError as error:
+        problems.append(Problem(inside, None, f"this folder cannot be opened: {error.strerror}."))
+        return
+    with entries:
+        for entry in entries:
+            name = inside + entry.name
             if archives.printable(name) != name:
                 reason = "its name is not readable text."
                 problems.append(Problem(archives.printable(name), None, reason))
-            elif _wanted(name) and os.path.isfile(os.path.join(folder, base)):
-                names.append(name)
-    names.sort()
-    return Tree(str(root), dict.fromkeys(names, ""), problems=tuple(problems))
+            elif entry.is_dir(follow_symlinks=False):
+                if not archives.is_junk(entry.name):
+                    yield from _files(root, name + "/", problems)
+            elif _wanted(name) and entry.is_file():
+                yield name, ""
 
 
 def _wanted(name: str) -> bool:

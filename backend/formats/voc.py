@@ -7,6 +7,7 @@ Corners are taken as they stand, without VOC's shift by one, as labelling tools 
 from __future__ import annotations
 
 import functools
+import itertools
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +19,7 @@ from xml.sax.saxutils import escape
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, naming, numbers, voc_xml, writing
+from backend.formats import base, naming, numbers, shelf, voc_xml, writing
 from backend.formats.base import Finding, Item, Labelled, Picture, Problem, Writing, Written
 from backend.formats.tree import Tree
 from backend.formats.voc_matching import Finder
@@ -26,6 +27,11 @@ from backend.formats.voc_matching import Finder
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 CLEAN_BOARDS = "PCB_USED"  # where HRIPCB keeps its clean boards; 01_short_14.jpg belongs to 01.JPG
 _LIST = re.compile(r"(?:split_)?(train|val|test|trainval)\.txt", re.IGNORECASE)
+LISTS = [
+    f"{start}{split}.txt"
+    for start in ("", "split_")
+    for split in ("train", "val", "test", "trainval")
+]
 _PLAIN = re.compile(r"(?P<name>\S.*?)((?:\s+[-+\w.]+){4})(\s+difficult)?", re.ASCII)
 
 
@@ -46,9 +52,9 @@ def read(tree: Tree) -> Finding:
         yield source.bare(picture, is_golden=True, group=PurePosixPath(picture).stem)
     for labels in _label_files(tree):
         yield from _labelled(source, labels)
-    done = source.finder.taken.union(source.finder.twins, source.cleans.values())
+    done = (source.finder.taken, source.finder.twins, source.cleans.values())
     for picture in tree.pictures:
-        if picture not in done and source.wanted(picture):
+        if not any(picture in one for one in done) and source.wanted(picture):
             yield source.bare(picture)
 
 
@@ -110,13 +116,9 @@ def _is_plain(tree: Tree, name: str) -> bool:
 
 
 def _label_files(tree: Tree) -> Iterator[str]:
-    xml = [name for name in tree.files if name.lower().endswith(".xml")]
-    if xml:
-        yield from xml
-        return
-    for name in tree.files:
-        if name.lower().endswith(".txt") and PurePosixPath(name).stem in tree.by_stem:
-            yield name
+    xml = (name for name in tree.files if name.lower().endswith(".xml"))
+    first = next(xml, "")
+    yield from itertools.chain([first], xml) if first else tree.beside_pictures(".txt")
 
 
 class _Source:
@@ -126,9 +128,9 @@ class _Source:
         self.tree = tree
         self.names = naming.Names(tree.pictures, splits=False)
         self.finder = Finder(tree)
-        self.splits: dict[str, Split] = {}
+        self.splits = shelf.Texts()
         self.problems: list[Problem] = []
-        lists = [tree.manifest] if tree.manifest else tree.named(".txt")
+        lists = [tree.manifest] if tree.manifest else tree.called(*LISTS)
         for name in lists:
             self._add_list(name)
         # HRIPCB's golden pictures by the number of their board
@@ -161,7 +163,7 @@ class _Source:
         last = posixpath.basename(stem)
         another = any("/" not in self.names[one] for one in self.tree.by_stem.get(last))
         words = (name, stem) if last != stem and another else (name, stem, last)
-        return next((self.splits[word] for word in words if word in self.splits), None)
+        return next((Split(self.splits[word]) for word in words if word in self.splits), None)
 
     def wanted(self, picture: str) -> bool:
         """Whether the list that a person pointed at, if any, names this picture."""

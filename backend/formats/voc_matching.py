@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from backend.formats import naming
-from backend.formats.tree import PICTURES, Index, Tree, suffix
+from backend.formats import naming, shelf
+from backend.formats.tree import PICTURES, Tree, suffix
 
 LABEL_FOLDERS = frozenset({"annotations", "annotation", "xml", "xmls", "ground-truth", "labels"})
 
@@ -20,11 +20,11 @@ class Finder:
     """
 
     def __init__(self, tree: Tree) -> None:
-        self.taken: set[str] = set()
-        self.twins: set[str] = set()
+        self.taken = shelf.Names()
+        self.twins = shelf.Names()
         self._tree = tree
         self._sizes = Counter(posixpath.dirname(name) for name in tree.pictures)
-        self._places = Index(("/".join(_place(name)), name) for name in tree.pictures)
+        self._places = shelf.Index(("/".join(_place(name)), name) for name in tree.pictures)
 
     def find(self, labels: str, filename: str) -> str:
         """The picture, or '' if there is none that is not taken."""
@@ -34,7 +34,9 @@ class Finder:
             self.taken.add(best)
         if best and posixpath.basename(best) != named:
             alike = self._tree.by_stem.get(PurePosixPath(labels).stem)
-            self.twins.update(name for name in alike if posixpath.basename(name) == named)
+            for name in alike:
+                if posixpath.basename(name) == named:
+                    self.twins.add(name)
         return best
 
     def _in_place(self, labels: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from backend.formats import naming
+from backend.formats import naming, shelf
 
 
 class Stems:
     """Gives each picture a path without ending that no other picture of the export has."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._taken = shelf.Names()
 
     def take(self, name: str) -> str:
         """The name without its ending, or something near it where that is taken."""

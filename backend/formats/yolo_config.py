@@ -6,7 +6,6 @@ classes.txt and the like; or nothing but folders called train and val.
 
 from __future__ import annotations
 
-import functools
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,15 +16,12 @@ import yaml
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, naming
+from backend.formats import base, naming, shelf
 from backend.formats.base import Problem
 from backend.formats.tree import PICTURES, Tree, suffix
 
 NAME_FILES = ("obj.names", "classes.txt", "classes.names", "_darknet.labels", "labels.txt")
 MOST_YAML = 4 * 1024 * 1024
-
-
-_NONE: frozenset[Split | None] = frozenset()
 
 
 @dataclass(slots=True)
@@ -35,7 +31,7 @@ class Config:
     file: str = ""
     names: dict[int, str] = field(default_factory=dict)
     folders: list[tuple[str, Split | None]] = field(default_factory=list)
-    listed: dict[str, frozenset[Split | None]] = field(default_factory=dict)
+    listed: shelf.Texts = field(default_factory=shelf.Texts)
     keypoints: bool = False
     problems: list[Problem] = field(default_factory=list)
 
@@ -55,13 +51,8 @@ class Config:
 
     def _told(self, picture: str) -> frozenset[Split | None]:
         found = {split for folder, split in self.folders if picture.startswith(folder)}
-        return self.listed.get(picture, _NONE) | found
-
-
-@functools.cache
-def _both(found: frozenset[Split | None], split: Split | None) -> frozenset[Split | None]:
-    """Few sets for many pictures."""
-    return found | {split}
+        listed = self.listed.get(picture, "").split()
+        return frozenset(found.union(base.split_of(word) for word in listed))
 
 
 def files(tree: Tree) -> list[str]:
@@ -138,15 +129,13 @@ def read(tree: Tree) -> Config:
 
 def _plain_names(tree: Tree, config: Config) -> None:
     """Names from a list, one a line, as darknet and labelImg keep them."""
-    found = tree.named(*NAME_FILES)
-    for name in found:
-        if posixpath.basename(name).lower() in NAME_FILES:
-            try:
-                config.names = dict(enumerate(text for _, text in tree.lines(name)))
-            except Invalid as error:
-                config.problems.append(Problem(name, None, str(error)))
-            else:
-                return
+    for name in tree.called(*NAME_FILES):
+        try:
+            config.names = dict(enumerate(text for _, text in tree.lines(name)))
+        except Invalid as error:
+            config.problems.append(Problem(name, None, str(error)))
+        else:
+            return
 
 
 def _add_splits(tree: Tree, config: Config, loaded: Mapping[str, Any]) -> None:
@@ -209,7 +198,8 @@ def _add_list(tree: Tree, config: Config, name: str, split: Split | None) -> Non
         for line, text in tree.lines(name):
             picture = tree.find(text, posixpath.dirname(name))
             if suffix(picture) in PICTURES:
-                config.listed[picture] = _both(config.listed.get(picture, _NONE), split)
+                told = config.listed.get(picture, "")
+                config.listed[picture] = f"{told} {split or naming.UNASSIGNED}"
             else:
                 reason = f"the picture {text[:200]!r} is not in the source."
                 config.problems.append(Problem(name, line, reason))
