@@ -103,6 +103,8 @@ def test_the_whole_loop_until_the_second_model_is_judged(
     assert (found["known"], again["known"]) == (0, BOARDS)
     assert found["detections"] == again["detections"] > BOARDS
     decide(shell, found["run"], truth, tmp_path / "found.csv")
+    told = shell.json("report", str(found["run"]), str(tmp_path / "judged.csv"))
+    assert told["figures"]["images"] == BOARDS - BOARDS // 3 + 2 * DAY
     second = shell.run("train", "demo", "--family", "golden", "--seed", "1", "--wait")
     assert re.search(r"v2 is (better|worse) than v1|v2 is not clearly different", second.stdout)
     assert [row["name"] for row in shell.json("models", "demo")] == ["v2", "v1"]
