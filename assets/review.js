@@ -3,6 +3,7 @@
 import { Bench, dress } from "./canvas/bench.js";
 import { closeup } from "./canvas/closeup.js";
 import { nameOf } from "./canvas/desk.js";
+import { Heading } from "./canvas/heading.js";
 import * as judging from "./canvas/judging.js";
 import * as panel from "./canvas/panel.js";
 import * as ruling from "./canvas/ruling.js";
@@ -10,7 +11,7 @@ import { comparison, runList } from "./canvas/runlist.js";
 import { Wall } from "./canvas/sweep.js";
 import * as verdicts from "./canvas/verdicts.js";
 import { why } from "./canvas/why.js";
-import { fill, h, select } from "./dom.js";
+import { fill, h } from "./dom.js";
 import * as net from "./net.js";
 import { nothingChosen } from "./nothing.js";
 import { go, poll, toast } from "./site.js";
@@ -18,9 +19,6 @@ import * as words from "./words.js";
 
 const AHEAD = 6;
 const RENEW = 30_000;
-const SORTS = [["doubt", "Most doubtful first"], ["score", "Best score first"], ["detections", "Most detections first"], ["size", "Largest first"], ["name", "By name"]];
-const SCORES = [["", "Any score"], ["0.25", "Score ≥ .25"], ["0.5", "Score ≥ .50"], ["0.75", "Score ≥ .75"], ["0.9", "Score ≥ .90"]];
-const STANDS = [["", "Open"], ["pass", "Passed"], ["fail", "Failed"]];
 
 class Review extends Bench {
   constructor(element) {
@@ -31,17 +29,16 @@ class Review extends Bench {
     this.others = 0;
     /** @type {Map<string, any>} of runs, as they were counted */
     this.figures = new Map();
-    this.lots = [];
     this.desk.extra = () => ({ review: true, seconds: this.spent() });
     this.closeup = closeup(this.pictures);
     this.wall = new Wall(this.pictures, (label) => this.color(label));
     this.classPanel = panel.classes(this.parts());
     this.panels = [judging.defect(this), judging.list(this), judging.board(this), why(this), ruling.scores(this), ruling.rule(this), this.classPanel];
     fill(this.side, this.panels.map((one) => one.root));
-    this.head = h("header.lp-head");
+    this.heading = new Heading();
     this.cover = h("div.lp-cover", { hidden: true });
     this.start(this.actions());
-    this.bench.querySelector(".lp-middle").prepend(this.head);
+    this.bench.querySelector(".lp-middle").prepend(this.heading.root);
     this.element.append(this.cover, this.wall.root);
     setInterval(() => this.visible && this.run && net.send("POST", `/api/runs/${this.run}/renew`, { holder: this.saver.tab }).catch(() => null), RENEW);
     addEventListener("pagehide", () => this.giveBack());
@@ -69,24 +66,15 @@ class Review extends Bench {
     this.bench.hidden = !run || wall || Boolean(against);
     this.wall.root.hidden = !run || !wall;
     if (!run) return this.chooseRun(query.get("project") ?? "");
-    if (run !== this.run) this.learnLots(run);
     this.run = run;
     if (against) return fill(this.cover, await comparison(query.get("project") ?? "", run, against).catch((error) => h("p", {}, error.message)));
-    this.header(query);
+    this.heading.show(run);
     if (wall) {
       if (this.shownWall !== asked) await this.showWall(query, asked);
       return undefined;
     }
     this.shownWall = "";
     return super.arrive(query);
-  }
-
-  async learnLots(run) {
-    this.lots = [];
-    const lots = await net.get(`/api/runs/${run}/groups`).catch(() => []);
-    if (run !== this.run) return;
-    this.lots = lots;
-    this.header(new URLSearchParams(location.search));
   }
 
   async showWall(query, asked) {
@@ -115,24 +103,10 @@ class Review extends Bench {
     if (!this.run && this.runsOpen && !this.cover.hidden) await this.chooseRun(new URLSearchParams(location.search).get("project") ?? "");
   }
 
-  header(query) {
-    const choose = (name) => (value) => go({ [name]: value, image: "" });
-    const labels = [["", "All classes"], ...this.desk.classes.map((c) => [c.name, c.name])];
-    fill(this.head, h("a", { href: `/?${new URLSearchParams({ project: query.get("project") ?? "", tab: "review" })}` }, "Runs"),
-      h("b", {}, `Run ${this.run}`),
-      select(SORTS, query.get("sort") ?? "doubt", choose("sort"), { "aria-label": "Order" }),
-      select(STANDS, query.get("stands") ?? "", choose("stands"), { "aria-label": "Verdict" }),
-      select(labels, query.get("class") ?? "", choose("class"), { "aria-label": "Class" }),
-      select(SCORES, query.get("score") ?? "", choose("score"), { "aria-label": "Score" }),
-      this.lots.length > 0 && select([["", "All lots"], ...this.lots.map((lot) => [lot, lot])], query.get("group") ?? "", choose("group"), { "aria-label": "Lot" }),
-      h("span.lp-head-gap"), h("span.lp-hint", {}, this.others ? `${words.many(this.others, "other")} here` : ""),
-      h("button", { onclick: () => go({ view: "wall" }) }, "Defect wall"));
-  }
-
   /** Reserves the next images for this tab. */
-  async take(wanted, count, after = 0) {
+  async take(wanted, count, after = 0, filters = this.filters) {
     const holder = this.saver.tab;
-    return net.send("POST", `/api/runs/${this.run}/take?${this.filters}`, { holder, after, wanted, count });
+    return net.send("POST", `/api/runs/${this.run}/take?${filters}`, { holder, after, wanted, count });
   }
 
   giveBack() {
@@ -140,13 +114,20 @@ class Review extends Bench {
     net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }, { keepalive: true }).catch(() => null);
   }
 
-  async jump(image) {
-    const asked = `${this.project}?${this.filters}`;
+  /** One after the other, so that an answer to older filters never comes last. */
+  jump(image) {
+    this.turn = Promise.resolve(this.turn).catch(() => null).then(() => this.bring(image));
+    return this.turn;
+  }
+
+  async bring(image) {
+    const filters = this.filters;
+    const asked = `${this.project}?${filters}`;
     const there = this.list.find((item) => item.id === image);
     if (there && this.loadedFor === asked) return this.open(there);
     try {
       if (this.loadedFor !== asked) await net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }).catch(() => null);
-      const answer = await this.take(image, AHEAD);
+      const answer = await this.take(image, AHEAD, 0, filters);
       this.loadedFor = asked;
       if (answer.held_by) toast(`${answer.held_by} has that image before them; here is the next.`);
       this.receive(answer);
@@ -166,7 +147,7 @@ class Review extends Bench {
     this.know(answer);
     this.desk.receive(answer.items);
     answer.items.forEach((item) => (this.desk.items.get(item.id).seen = performance.now()));
-    this.header(new URLSearchParams(location.search));
+    this.heading.know({ others: this.others, classes: this.desk.classes.map((c) => c.name) });
   }
 
   async extend() {

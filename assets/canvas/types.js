@@ -12,7 +12,7 @@
  *   state: string, split: string | null, group: string, version: number, label: string,
  *   comment: string, golden: {id: number, sha256: string} | null, boxes: Box[],
  *   proposals: Proposal[], run: number | null, proposer: string, rejected?: number[],
- *   accepted?: number[], verdict?: string}} Item
+ *   accepted?: number[], verdict?: string, repeat?: boolean}} Item `repeat`: judged before, shown unmarked
  * @typedef {{boxes: readonly Box[], state: string, label: string, comment: string,
  *   run: number | null, rejected: readonly number[], accepted: readonly number[],
  *   verdict: string}} Sheet `rejected` and `accepted` are numbers of detections of `run`
