@@ -4,15 +4,14 @@ import { fill, h, icon, select } from "./dom.js";
 import { get } from "./net.js";
 import { people } from "./people.js";
 import { address, go, project, site, start, tab, visit } from "./site.js";
+import * as theme from "./theme.js";
 
-const THEMES = ["auto", "light", "dark"];
 const HALF = "M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13zM8 3v10A5 5 0 0 1 8 3z";
 
 let projects = [];
 
 /** @param {HTMLElement} element */
 export async function mount(element) {
-  theme(localStorage.getItem("loupe-theme") || "auto");
   const chooser = h("span.chooser");
   const jobs = h("span.running", { "aria-live": "polite" });
   const person = h("span.person");
@@ -66,20 +65,11 @@ async function welcome(place) {
   if (me.accounts) place.append(h("form", { method: "post", action: "/logout" }, h("button.quiet", {}, "Log out")));
 }
 
-function theme(name) {
-  const dark = name === "dark" || (name === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
-  document.body.classList.toggle("dark", dark);
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-}
-
 function themeButton() {
   const button = h("button.quiet", { "aria-label": "Theme" }, icon(HALF));
-  const show = () => (button.title = `Theme: ${localStorage.getItem("loupe-theme") || "auto"}`);
+  const show = () => (button.title = `Theme: ${theme.chosen()}`);
   button.addEventListener("click", () => {
-    const now = localStorage.getItem("loupe-theme") || "auto";
-    const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
-    localStorage.setItem("loupe-theme", next);
-    theme(next);
+    theme.choose(theme.THEMES[(theme.THEMES.indexOf(theme.chosen()) + 1) % theme.THEMES.length]);
     show();
   });
   show();

@@ -37,7 +37,10 @@ class Models {
     const chosen = found.find((one) => one.name === query().get("model")) ?? found.find((one) => one.champion) ?? found[0];
     if (JSON.stringify(chosen) !== this.shown) {
       this.shown = JSON.stringify(chosen);
-      await attempt(async () => fill(this.told, this.details(await get(`/api/models/${chosen.id}`))));
+      await attempt(async () => {
+        const [told, of] = await Promise.all([get(`/api/models/${chosen.id}`), get(`/api/projects/${encodeURIComponent(project())}`)]);
+        fill(this.told, this.details(told, Object.fromEntries(of.classes.map((one) => [one.name, one.color]))));
+      });
     }
   }
 
@@ -51,11 +54,11 @@ class Models {
     if (focused) /** @type {HTMLElement|null} */ (this.list.querySelector(`[data-key="${focused}"]`))?.focus();
   }
 
-  details(told) {
+  details(told, colors) {
     const ready = told.state === "ready";
     return h("section.panel", {}, h("header", {}, h("h2", {}, `${told.name}${told.champion ? ", the champion" : ""}`), ready && this.actions(told)),
       h("div.inside", {}, ready ? h("p", { style: { fontSize: "15px" } }, told.verdict) : h("p", {}, STATES[told.state]),
-        ready && measured(told), provenance(told)));
+        ready && measured(told, colors), provenance(told)));
   }
 
   actions(told) {
@@ -88,13 +91,13 @@ function row(one, champion, chosen) {
     h("td.number", {}, one.metrics.images ? count(one.metrics.images) : "–"), h("td", {}, ago(one.at)));
 }
 
-function measured(told) {
+function measured(told, colors) {
   const seen = told.evaluation;
   if (!seen.per_class) return h("p.quiet-text", {}, "Not measured yet.");
   return [
     h("p.quiet-text", {}, `Measured on ${count(seen.images ?? 0)} images of the ${{ val: "validation", train: "training", test: "test" }[seen.split] ?? "held-out"} split${seen.iou ? `, matched at IoU ≥ ${share(seen.iou, 2)}` : ""}.`),
     perClass(seen, told.against?.per_class ?? {}),
-    h("div.two", {}, seen.curves && precisionRecall(seen.curves), seen.confusion && confusion(seen.confusion)),
+    h("div.two", {}, seen.curves && precisionRecall(seen.curves, colors), seen.confusion && confusion(seen.confusion)),
     seen.sizes && h("p.quiet-text.number", {}, Object.entries(seen.sizes).map(([name, one]) => `${name}: mAP ${share(one.map)} on ${count(one.truths)} boxes`).join(" · ")),
   ];
 }

@@ -32,7 +32,7 @@ function line(one, draw) {
 
 function adder(draw) {
   const name = h("input", { autocomplete: "off", maxLength: 100 });
-  const password = h("input", { type: "password", autocomplete: "new-password" });
+  const password = h("input", { type: "password", autocomplete: "new-password", placeholder: "8 characters or more" });
   const role = select(ROLES, "labeler");
   const add = () => attempt(async () => {
     await send("POST", "/api/people", { name: name.value, password: password.value, role: role.value });
@@ -40,5 +40,5 @@ function adder(draw) {
     name.value = password.value = "";
     draw(await get("/api/people"));
   });
-  return h("div.form-grid", { style: { alignItems: "end" } }, field("Name", name), field("Password, 8 characters or more", password), field("Role", role), h("button.primary", { type: "button", onclick: add }, "Add"));
+  return h("div.form-grid.new-person", {}, field("Name", name), field("Password", password), field("Role", role), h("button.primary", { type: "button", onclick: add }, "Add"));
 }

@@ -69,6 +69,7 @@ def _form(next_: str, said: str = "", name: str = "") -> str:
     text = (assets.FOLDER / "login.html").read_text("utf-8")
     filled = {
         "STYLE": assets.url("style.css"),
+        "THEME": assets.url("theme.js"),
         "NEXT": next_,
         "SAID": said,
         "NAME": name,
