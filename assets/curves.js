@@ -53,6 +53,7 @@ function words(name) {
 
 function figure(value) {
   if (Math.abs(value) < 1e-3 && value !== 0) return value.toExponential(1);
+  if (Math.abs(value) >= 10 && Math.abs(value) < 100 && !Number.isInteger(value)) return value.toFixed(1);
   return Number.isInteger(value) || Math.abs(value) >= 100 ? count(Math.round(value)) : share(value);
 }
 

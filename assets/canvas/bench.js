@@ -67,7 +67,7 @@ export class Bench {
     this.acts = all;
     this.tools = tools.toolbar(this.name, all);
     this.place = h("div.lp-place-for-empty", { hidden: true });
-    this.bench = h("div.lp-bench", { "data-page": this.name }, this.tools.root,
+    this.bench = h("div.lp-bench.lp-waiting", { "data-page": this.name }, this.tools.root,
       h("div.lp-middle", {}, h("div.lp-frame-of-stage", {}, this.stage.root, this.light.root, this.place), this.status.root, this.strip.root), this.side);
     fill(this.element, this.bench);
     this.element.removeAttribute("aria-busy");
@@ -126,7 +126,6 @@ export class Bench {
     const answer = await this.fetch(image, BEFORE, AFTER);
     if (!answer) return undefined;
     this.loadedFor = `${this.project}?${this.filters}`;
-    this.bench.classList.remove("lp-bare");
     this.list = answer.items.map((item) => this.desk.items.get(item.id));
     this.at = Math.max(0, this.list.findIndex((item) => item.id === answer.image));
     this.first = answer.position - this.at;
@@ -182,6 +181,7 @@ export class Bench {
     this.ghosts = null;
     this.hovered = "";
     this.place.hidden = true;
+    this.bench.classList.remove("lp-bare", "lp-waiting");
     this.desk.open(item);
     const shown = this.stage.show(item);
     this.remember(item);
@@ -248,7 +248,7 @@ export class Bench {
     this.total = this.first = this.at = 0;
     this.desk.open(null);
     this.stage.show(null);
-    this.bench.classList.add("lp-bare");
+    this.bench.classList.replace("lp-waiting", "lp-bare") || this.bench.classList.add("lp-bare");
     fill(this.place, this.empty());
     this.place.hidden = false;
   }
