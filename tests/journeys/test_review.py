@@ -164,7 +164,8 @@ def test_two_inspectors_never_see_the_same_image(browser: Browser, site: Site) -
             if image not in seen or seen[-1] != image:
                 seen.append(image)
             person.press("Enter")
-            person.page.wait_for_timeout(120)
+            moved = f"{person.js}.desk.item.id !== {image} || !{person.js}.place.hidden"
+            person.page.wait_for_function(moved)
             person.saved()
     assert sorted(seen) == sorted(set(seen))
     assert len(seen) >= len(made.ids) - 1

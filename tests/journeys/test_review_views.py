@@ -45,7 +45,8 @@ def test_the_rule_says_pass_or_fail_beside_the_inspector(hands: Hands, site: Sit
     rule = hands.page.locator(".lp-rule").first
     expect(rule).to_contain_text("Rule: fail")
     hands.page.get_by_text("Rule and thresholds").click()
-    hands.page.get_by_label("A board fails from").select_option("3")
+    with hands.page.expect_response("**/review-rule"):
+        hands.page.get_by_label("A board fails from").select_option("3")
     expect(rule).to_contain_text("Rule: pass")
     with site.database.write.begin() as session:
         worst = projects.find_class(
@@ -53,7 +54,6 @@ def test_the_rule_says_pass_or_fail_beside_the_inspector(hands: Hands, site: Sit
         )
         assert worst
         projects.edit_class(session, worst.id, severity=3)
-    hands.page.wait_for_timeout(600)
     hands.page.reload()
     hands.ready()
     expect(rule).to_contain_text("Rule: fail, 1 of severity 3 or more")
@@ -74,11 +74,9 @@ def test_a_class_has_a_threshold_of_its_own_for_everybody(hands: Hands, site: Si
     first = hands.ask("desk.item.proposals")[0]
     before = len(hands.ask("stands"))
     hands.page.get_by_text("Rule and thresholds").click()
-    hands.page.get_by_role("slider", name=first["label"]).fill("0.99")
-    hands.page.wait_for_function(f"{hands.js}.stands.length < {before}")
-    end = f"{hands.js}.rule.thresholds['{first['label']}'] === 0.99"
     with hands.page.expect_response("**/review-rule"):
-        hands.page.wait_for_function(end)
+        hands.page.get_by_role("slider", name=first["label"]).fill("0.99")
+    hands.page.wait_for_function(f"{hands.js}.stands.length < {before}")
     with site.database.read.begin() as session:
         assert reviewing.rule(session, made.project.id)["thresholds"] == {first["label"]: 0.99}
 
