@@ -108,6 +108,12 @@ def test_the_whole_loop_until_the_second_model_is_judged(
     second = shell.run("train", "demo", "--family", "golden", "--seed", "1", "--wait")
     assert re.search(r"v2 is (better|worse) than v1|v2 is not clearly different", second.stdout)
     assert [row["name"] for row in shell.json("models", "demo")] == ["v2", "v1"]
+    with (tmp_path / "found.csv").open(newline="") as file:
+        taken = next(row for row in csv.DictReader(file) if row["decision"] == "accept")
+    chain = shell.json("why", f"{taken['run']}:{taken['image']}:{taken['idx']}")["links"]
+    steps = [one["what"] for one in chain]
+    assert steps[:3] == ["Detection", "Run", "Model"]
+    assert {"Snapshot", "Image", "Golden", "Decision", "Label", "Went into", "Taught"} <= {*steps}
     assert {job["state"] for job in shell.json("jobs")} == {"done"}
     shell.run("export", "demo", str(tmp_path / "out"), "--format", "coco")
     back = shell.json("import", "copy", str(tmp_path / "out"))
