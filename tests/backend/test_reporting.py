@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 from pyarrow import parquet
+from pycocotools.coco import COCO
 from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage, Verdict
@@ -71,6 +73,27 @@ def test_coco_results_have_width_and_height(session: Session) -> None:
     results = json.loads(b"".join(reporting.write(session, 1, "coco")))
     assert [one["bbox"] for one in results[:2]] == [[10, 10, 20, 30], [50, 50, 30, 30]]
     assert [one["category_id"] for one in results] == [1, 2, 1]
+
+
+def test_pycocotools_reads_the_results(session: Session) -> None:
+    results = json.loads(b"".join(reporting.write(session, 1, "coco")))
+    with contextlib.redirect_stdout(io.StringIO()):
+        truth = COCO()
+        truth.dataset = {
+            "info": {},
+            "images": [{"id": one["image_id"]} for one in results],
+            "categories": [{"id": 1, "name": "spur"}, {"id": 2, "name": "short"}],
+            "annotations": [],
+        }
+        truth.createIndex()
+        loaded = truth.loadRes(results)
+    assert len(loaded.getAnnIds(catIds=[1])) == 2
+
+
+def test_the_table_says_what_the_rule_says(session: Session) -> None:
+    text = b"".join(reporting.write(session, 1, "csv")).decode()
+    rows = {row["name"]: row["rule"] for row in csv.DictReader(io.StringIO(text))}
+    assert rows == {"a": "pass", "b": "fail", "c": "pass"}
 
 
 def test_another_format_is_refused(session: Session) -> None:
