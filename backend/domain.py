@@ -184,6 +184,7 @@ class Revision:
     state: State
     boxes: tuple[Box, ...]
     label: str = ""
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)

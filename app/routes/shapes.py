@@ -78,6 +78,7 @@ def revision(value: Revision) -> Json:
         "action": value.action,
         "state": value.state,
         "label": value.label,
+        "comment": value.comment,
         "boxes": [box(one) for one in value.boxes],
     }
 

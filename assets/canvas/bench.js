@@ -362,8 +362,8 @@ export class Bench {
     const item = this.desk.items.get(entry.image);
     if (!theirs) return;
     const what = await conflict.ask({ item, entry, theirs, pictures: this.pictures, color: (label) => this.color(label) });
-    const their = { ...entry.sheet, boxes: theirs.boxes, state: theirs.state, label: theirs.label };
-    const both = { ...entry.sheet, boxes: geometry.joined(entry.sheet.boxes, theirs.boxes) };
+    const their = { ...entry.sheet, boxes: theirs.boxes, state: theirs.state, label: theirs.label, comment: theirs.comment };
+    const both = { ...entry.sheet, boxes: geometry.joined(entry.sheet.boxes, theirs.boxes), comment: conflict.comments(theirs, entry.sheet) };
     const sheet = { mine: entry.sheet, theirs: their, both }[what];
     if (item) {
       this.desk.history.push(item.id, entry.sheet);

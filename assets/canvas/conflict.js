@@ -21,7 +21,7 @@ export function ask({ item, entry, theirs, pictures, color }) {
     };
     const side = (title, sheet, what, words) => h("section", {},
       h("h3", {}, title), sketch(item, sheet.boxes, pictures, color),
-      h("p", {}, `${sheet.boxes.length} boxes, ${sheet.state}`),
+      h("p", {}, `${sheet.boxes.length} boxes, ${sheet.state}`), sheet.comment && h("p.lp-hint", {}, `“${sheet.comment}”`),
       h("button.lp-button", { onclick: () => choose(what), "data-choice": what }, words));
     const dialog = h("dialog.lp-conflict", { "aria-label": "Two people changed this image" },
       h("h2", {}, `${theirs.author || "Somebody"} changed ${entry.name} too`),
@@ -35,6 +35,11 @@ export function ask({ item, entry, theirs, pictures, color }) {
     document.body.append(dialog);
     dialog.showModal();
   });
+}
+
+/** What both wrote about the image, once where it is the same. */
+export function comments(theirs, mine) {
+  return [...new Set([theirs.comment, mine.comment].filter(Boolean))].join("\n");
 }
 
 function sketch(item, sides, pictures, color) {

@@ -117,8 +117,10 @@ export class Saver extends EventTarget {
   /** A save whose answer was lost is ours, not a conflict. @param {Entry} entry @param {any} error */
   clash(entry, error) {
     const { theirs } = error.body;
-    const is = (/** @type {Sheet} */ sheet) => same([...sheet.boxes], theirs.boxes) && sheet.state === theirs.state;
-    const ours = theirs && [...entry.lost, entry.sheet].find(is);
+    const is = (/** @type {Sheet} */ sheet) => same([...sheet.boxes], theirs.boxes)
+      && ["state", "label", "comment"].every((name) => (sheet[name] || "") === (theirs[name] || ""));
+    // What never left cannot have arrived; it is there all the same where others said just that.
+    const ours = theirs && (entry.lost.find(is) ?? [entry.sheet].filter(bare).find(is));
     if (ours) return this.landed(entry, theirs.version, ours, JSON.stringify(ours) === JSON.stringify(entry.sheet) ? entry.turn : -1);
     this.stuck.add(entry.image);
     this.tell();
@@ -226,6 +228,11 @@ export class Saver extends EventTarget {
 /** A blind repeat has a negative number, and is kept beside the labels. @param {Entry} entry */
 function place({ image, sheet }) {
   return image < 0 ? `/api/runs/${sheet.run}/repeats/${-image}` : `/api/images/${image}/boxes`;
+}
+
+/** Whether a sheet says nothing of detections, which a revision does not show. @param {Sheet} sheet */
+function bare({ rejected, accepted, verdict }) {
+  return !rejected?.length && !accepted?.length && !verdict;
 }
 
 function tabName() {

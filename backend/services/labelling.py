@@ -247,6 +247,7 @@ def _revision(row: RevisionRow, names: Mapping[int, str]) -> Revision:
         state=State(row.state),
         boxes=tuple(_from_json(value, names) for value in row.boxes),
         label=names.get(row.label_id or 0, ""),
+        comment=row.comment,
     )
 
 

@@ -132,6 +132,24 @@ def test_a_conflict_shows_both_sides_and_does_what_is_chosen(
     assert any(near(box, (300, 300, 340, 340)) for box in stored.boxes) == (choice != "mine")
 
 
+def test_two_comments_at_once_are_a_conflict_and_both_are_kept(
+    hands: Hands, put: boards.Boards, site: Site
+) -> None:
+    image = put.ids[10]
+    hands.open("saving", image)
+    with site.database.write.begin() as session:
+        version = labelling.version_of(session, image)
+        labelling.save(session, image, version, (), "ana", comment="scratched")
+    hands.press("c")
+    hands.page.keyboard.type("bent pin")
+    hands.press("Enter")
+    dialog = hands.page.locator("dialog.lp-conflict")
+    dialog.wait_for()
+    assert "scratched" in dialog.inner_text()
+    dialog.locator("[data-choice=both]").click()
+    assert hands.stored(image).comment == "scratched\nbent pin"
+
+
 def test_a_server_killed_under_the_hands_loses_nothing(browser: Browser, tmp_path: Path) -> None:
     url, process = conftest.start(tmp_path, "--no-worker")
     settings = Settings(home=tmp_path)
