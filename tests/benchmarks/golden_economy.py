@@ -1,32 +1,33 @@
 """What labelling costs with a golden, against drawing every box: a simulated inspector on DeepPCB.
 
-    LOUPE_REAL_DATA=… python -m tests.benchmarks.golden_economy [--boards 100]
+Part of `python -m tests.benchmarks.golden_deeppcb`.
 
 The inspector goes through boards of trainval in a random order. Proposals above the score where
 the rules' F1 is best are shown. A proposal that shows a defect (IoU ≥ .5) is accepted (one key),
 given another class if that was wrong (one more key), an ill-fitting one (.33 to .5) is corrected by
 dragging, a false call is rejected (one key), and what no proposal shows is drawn (a drag and a
 key). After every tenth board the model learns from all boards so far and proposes from then on.
-Judged on the test split after the last board.
+Judged on the test split after the last board, beside as many boards labelled from nothing: there
+every defect is drawn and named.
 """
 
 from __future__ import annotations
 
-import argparse
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from backend import matching
 from tests.benchmarks.deeppcb import KINDS, Floats
-from tests.benchmarks.golden_deeppcb import Boards, judge, learned, look
+from tests.benchmarks.golden_deeppcb import Boards, judge, learned
 from workers.models import golden
 from workers.models.base import Detections
 from workers.models.golden.model import GoldenModel
 
 SHOWN = 0.5
 EVERY = 10
+COUNTS, SEEDS = (10, 30, 100), 2
 
 
 @dataclass
@@ -70,40 +71,31 @@ def inspect(boards: Boards, seed: int) -> tuple[Work, GoldenModel]:
     work, model = Work(), golden.untrained(KINDS)
     for number, (pair, seen) in enumerate(zip(boards.pairs, boards.seen, strict=True)):
         if number and number % EVERY == 0:
-            model, _ = learned(boards.some(list(range(number))), seed)
+            model = learned(boards.some(range(number)), seed)
         found = model.detections(seen) if seen else np.zeros((0, 6), np.float32)
         work.look_at(found, pair.truths)
-    return work, learned(boards, seed)[0]
+    return work, learned(boards, seed)
 
 
-def main() -> None:
+def line(count: int, seed: int, school: Boards, exam: Boards | None) -> str:
+    """What some boards cost, and what they are worth."""
+    order = np.random.default_rng(seed).permutation(len(school))
+    judged = exam or school.some(order[max(COUNTS) : max(COUNTS) + 300])
+    work, model = inspect(school.some(order[:count]), seed)
+    worth = judge(model, judged)
+    saved = work.defects / max(1, work.drawn)
+    nothing = 2 * work.defects + work.boards
+    return (
+        f"{work.boards} boards, {work.defects} defects: {work.drawn} drawn"
+        f" ({saved:.0f} times fewer), {work.corrected} corrected, {work.accepted} accepted,"
+        f" {work.renamed} renamed, {work.rejected} rejected, {work.keys} keys and drags"
+        f" (from nothing {nothing}); mAP@.33 {worth.map33:.4f}, mAP@.5 {worth.map50:.4f}"
+    )
+
+
+def report(pool: ProcessPoolExecutor, school: Boards, exam: Boards | None) -> None:
     """Print a line for each number of boards."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--boards", default="0,10,30,100")
-    options.add_argument("--seed", type=int, default=0)
-    options.add_argument("--split", default="test", choices=("test", "trainval"))
-    chosen = options.parse_args()
-    cv2.setNumThreads(1)
-    counts = [int(count) for count in chosen.boards.split(",")]
-    school = look("trainval", with_detector=False, step=1)
-    order = np.random.default_rng(chosen.seed).permutation(len(school)).tolist()
-    rest = school.some(order[max(counts) : max(counts) + 300])
-    exam = look("test", with_detector=False, step=1) if chosen.split == "test" else rest
-    for count in counts:
-        if count:
-            work, model = inspect(school.some(order[:count]), chosen.seed)
-        else:
-            work, model = Work(), golden.untrained(KINDS)
-        worth = judge(model, exam)
-        saved = work.defects / max(1, work.drawn)
-        print(
-            f"{work.boards} boards, {work.defects} defects: {work.drawn} drawn"
-            f" ({saved:.0f} times fewer), {work.corrected} corrected, {work.accepted} accepted,"
-            f" {work.renamed} renamed, {work.rejected} rejected, {work.keys} keys;"
-            f" mAP@.33 {worth.map33:.4f}, mAP@.5 {worth.map50:.4f}",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()
+    for seed in range(SEEDS):
+        given = COUNTS, [seed] * len(COUNTS), [school] * len(COUNTS), [exam] * len(COUNTS)
+        for each in pool.map(line, *given):
+            print(each, flush=True)

@@ -1,13 +1,13 @@
 """Golden boards that lie askew, are lit otherwise, or show another product.
 
-LOUPE_REAL_DATA=… python -m tests.benchmarks.golden_robustness [--split trainval --step 5]
+Part of `python -m tests.benchmarks.golden_deeppcb`.
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 import cv2
 import numpy as np
@@ -31,6 +31,7 @@ class Disturbance:
     scale: float = 0.0
     light: float = 0.0
     quality: int = 0
+    tilt: float = 0.0  # by which share of its size a corner moves, as if the camera stood askew
 
 
 KINDS = {
@@ -40,6 +41,7 @@ KINDS = {
     "scale ±2 %": Disturbance(scale=0.02),
     "light ±25 %": Disturbance(light=0.25),
     "JPEG 40": Disturbance(quality=40),
+    "perspective 1 %": Disturbance(tilt=0.01),
     "all at once": Disturbance(3, 20, 0.02, 0.25, 40),
 }
 
@@ -49,9 +51,10 @@ def disturbed(
 ) -> tuple[Picture, Floats]:
     """The board changed, its golden not; labels whose middle leaves the picture go."""
     angle, scale = chance.uniform(-by.angle, by.angle), 1 + chance.uniform(-by.scale, by.scale)
-    matrix = np.asarray(cv2.getRotationMatrix2D((SIZE / 2, SIZE / 2), angle, scale), np.float64)
-    matrix[:, 2] += chance.uniform(-by.shift, by.shift, 2)
-    moved = cv2.warpAffine(picture.pixels, matrix, (SIZE, SIZE), borderValue=255)
+    matrix = np.vstack([cv2.getRotationMatrix2D((SIZE / 2, SIZE / 2), angle, scale), [0, 0, 1]])
+    matrix[:2, 2] += chance.uniform(-by.shift, by.shift, 2)
+    matrix = matrix @ _tilt(chance.uniform(-by.tilt, by.tilt, (4, 2)))
+    moved = cv2.warpPerspective(picture.pixels, matrix, (SIZE, SIZE), borderValue=255)
     lit = moved.astype(np.float32) * (1 + chance.uniform(-by.light, by.light))
     pixels = lit.clip(0, 255).astype(np.uint8)
     if by.quality:
@@ -60,8 +63,16 @@ def disturbed(
     return Picture(pixels, picture.golden, picture.name), _moved(truths, matrix)
 
 
+def _tilt(away: NDArray[np.float64]) -> NDArray[np.float64]:
+    corners = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    here, there = (SIZE * each.astype(np.float32) for each in (corners, corners + away))
+    return np.asarray(cv2.getPerspectiveTransform(here, there), np.float64)
+
+
 def _moved(truths: Floats, matrix: NDArray[np.float64]) -> Floats:
-    middle = (truths[:, :2] + truths[:, 2:4]) / 2 @ matrix[:, :2].T + matrix[:, 2]
+    middle = (truths[:, :2] + truths[:, 2:4]) / 2
+    middle = np.column_stack([middle, np.ones(len(middle))]) @ matrix.T
+    middle = middle[:, :2] / middle[:, 2:]
     half = (truths[:, 2:4] - truths[:, :2]) / 2
     inside = ((middle > 0) & (middle < SIZE)).all(axis=1)
     corners = np.hstack([middle - half, middle + half]).clip(0, SIZE)
@@ -70,6 +81,7 @@ def _moved(truths: Floats, matrix: NDArray[np.float64]) -> Floats:
 
 def judge(pairs: list[Pair], by: Disturbance) -> str:
     """Precision, recall and F1 of the rules under one disturbance."""
+    cv2.setNumThreads(1)
     model, found, truths, refused, spent = golden.untrained(deeppcb.KINDS), [], [], 0, 0.0
     for seed, pair in enumerate(pairs):
         chance = np.random.default_rng(seed)
@@ -90,6 +102,7 @@ def judge(pairs: list[Pair], by: Disturbance) -> str:
 
 def refusals(pairs: list[Pair]) -> str:
     """How many boards are refused with a golden of another product."""
+    cv2.setNumThreads(1)
     model, chance, refused = golden.untrained(deeppcb.KINDS), np.random.default_rng(0), 0
     for pair in pairs:
         other = pair
@@ -100,18 +113,10 @@ def refusals(pairs: list[Pair]) -> str:
     return f"{refused} of {len(pairs)} pairs of different products refused"
 
 
-def main() -> None:
-    """Print the table."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--split", default="test", choices=("test", "trainval"))
-    options.add_argument("--step", type=int, default=1)
-    chosen = options.parse_args()
-    cv2.setNumThreads(1)
-    pairs = deeppcb.pairs(chosen.split)[:: chosen.step]
-    for name, by in KINDS.items():
-        print(f"{name:<14}", judge(pairs, by), flush=True)
-    print(refusals(pairs))
-
-
-if __name__ == "__main__":
-    main()
+def report(pool: ProcessPoolExecutor, pairs: list[Pair]) -> None:
+    """Print a line for each disturbance, then what is refused."""
+    told = pool.submit(refusals, pairs)
+    lines = pool.map(judge, [pairs] * len(KINDS), KINDS.values())
+    for name, text in zip(KINDS, lines, strict=True):
+        print(f"{name:<16}", text, flush=True)
+    print(told.result())

@@ -10,7 +10,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.models.base import NOTHING, Detections
+from workers.models.base import NOTHING, Detections, Lie
 
 
 class Status(IntEnum):
@@ -64,6 +64,7 @@ class Looked:
     milliseconds: float = 0.0
     width: int = 0
     height: int = 0
+    lie: Lie = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class ChunkResult:
     worker: str = ""
     decode_seconds: float = 0.0
     infer_seconds: float = 0.0
+    lies: Mapping[int, Lie] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -96,6 +98,7 @@ class ChunkResult:
                 float(self.milliseconds[i]),
                 int(self.sizes[i, 0]),
                 int(self.sizes[i, 1]),
+                self.lies.get(int(index), ()),
             )
 
 
@@ -120,6 +123,7 @@ def pack(
         worker,
         decode_seconds,
         infer_seconds,
+        {one.index: one.lie for one in looked if one.lie},
     )
 
 

@@ -148,7 +148,7 @@ class Ledger:
             milliseconds=round(one.milliseconds, 2),
             worker=worker,
             detections=self._named(one.boxes),
-            facts={"golden": item.golden_sha256} if item.golden_sha256 else {},
+            facts=_facts(item, one),
         )
 
     def _named(self, boxes: Detections) -> tuple[Detection, ...]:
@@ -156,6 +156,13 @@ class Ledger:
             Detection(x1, y1, x2, y2, self._classes[int(label)], score, idx)
             for idx, (x1, y1, x2, y2, score, label) in enumerate(boxes.tolist())
         )
+
+
+def _facts(item: Item, one: Looked) -> dict[str, Any]:
+    """With which golden the image was compared, and how that lies on it."""
+    if not item.golden_sha256:
+        return {}
+    return {"golden": item.golden_sha256, **({"lie": list(one.lie)} if one.lie else {})}
 
 
 def document(image: RunImage) -> list[dict[str, Any]]:

@@ -18,7 +18,15 @@ from backend.errors import LoupeError, Refused
 from workers.engine import chunks, pictures
 from workers.engine.chunks import Chunk, ChunkResult, Looked, Status
 from workers.engine.tiles import Tiled
-from workers.models.base import NOTHING, Answer, Detections, Model, Picture
+from workers.models.base import (
+    NOTHING,
+    Answer,
+    Detections,
+    Laying,
+    Lie,
+    Model,
+    Picture,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +110,17 @@ class Worker:
         data = carried[source] if source in carried else pictures.read(source)
         return pictures.decode(data, Path(source).name, self.setup.wanted, self.setup.megapixels)
 
-    def _predict(self, batch: Sequence[Picture]) -> Sequence[Answer]:
-        return self.model.predict(batch) if batch else ()
+    def _predict(self, batch: Sequence[Picture]) -> Sequence[tuple[Answer, Lie]]:
+        if not batch:
+            return ()
+        if isinstance(self.model, Laying):
+            return self.model.laid(batch)
+        return [(answer, ()) for answer in self.model.predict(batch)]
 
-    def _answered(self, opened: Opened, answer: Answer, milliseconds: float) -> Looked:
+    def _answered(
+        self, opened: Opened, answered: tuple[Answer, Lie], milliseconds: float
+    ) -> Looked:
+        answer, lie = answered
         width, height = opened.width, opened.height
         if isinstance(answer, Refused):
             reason = str(answer)
@@ -113,7 +128,7 @@ class Worker:
                 opened.index, NOTHING, Status.REFUSED, reason, milliseconds, width, height
             )
         sure = opened.full(answer[answer[:, 4] >= self.setup.confidence])
-        return Looked(opened.index, sure, Status.OK, "", milliseconds, width, height)
+        return Looked(opened.index, sure, Status.OK, "", milliseconds, width, height, lie)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from backend.errors import Refused
 Pixels = NDArray[np.uint8]
 Detections = NDArray[np.float32]
 Answer = Detections | Refused
+# How a golden lies on a picture: a, b, c, d, e, f take x, y of the picture to a x + b y + c and
+# d x + e y + f of its golden, stretched to the picture's size; empty where nobody knows.
+Lie = tuple[float, ...]
 NOTHING: Detections = np.zeros((0, 6), np.float32)
 
 
@@ -113,6 +116,15 @@ class Model(Protocol):
 
     def export(self, runtime: str, folder: Path) -> Path:
         """Write the model in the form that a runtime of `workers.runtimes` reads."""
+        ...
+
+
+@runtime_checkable
+class Laying(Protocol):
+    """A model that lays each picture's golden on it, and tells how."""
+
+    def laid(self, batch: Sequence[Picture]) -> Sequence[tuple[Answer, Lie]]:
+        """The answers of `predict`, each with how its golden lies."""
         ...
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from workers.models import base, golden
 from workers.models.base import Model
-from workers.runtimes import Source
+from workers.models.golden import weights
+from workers.runtimes import Source, partners
 
 
 def precision(wanted: str) -> str:
@@ -18,22 +19,30 @@ def precision(wanted: str) -> str:
 
 def about(source: Source) -> tuple[tuple[str, ...], int]:
     """The classes and the image size of the loaded model."""
-    model = load(Path(), source, "", 0.0, 1)
+    model = _golden(source, None) if source.family == "golden" else load(Path(), source, "", 0, 1)
     return model.classes, source.image_size or int(getattr(model, "image_size", 0))
 
 
 def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
-    """Nothing to do: the weights themselves are loaded."""
+    """The weights themselves are loaded; only what a golden model asks is made quick."""
+    del precision
+    if source.family == "golden":
+        partners.prepare(source.weights, folder, pictures)
 
 
 def load(folder: Path, source: Source, precision: str, confidence: float, threads: int) -> Model:
     """What the family loads; the worker drops what it is not confident of."""
-    del folder, precision, confidence
-    if source.family != "golden":
-        _bound(threads)
-    if source.family == "golden" and source.weights is None:
-        return golden.untrained(source.classes)
+    del precision, confidence
+    if source.family == "golden":
+        return _golden(source, partners.load(folder, threads))
+    _bound(threads)
     return base.implementation(source.family).load(source.weights, "")
+
+
+def _golden(source: Source, detector: Model | None) -> Model:
+    if source.weights is None:
+        return golden.untrained(source.classes)
+    return weights.read(source.weights, "", detector)
 
 
 def _bound(threads: int) -> None:

@@ -111,7 +111,7 @@ def test_a_forest_of_arrays_says_what_scikit_learn_says() -> None:
     rows = chance.normal(size=(300, 5)).astype(np.float32)
     outcomes = np.digitize(rows[:, 0] + rows[:, 1], (-1, 1)) * 2
     grown = ExtraTreesClassifier(20, random_state=3).fit(rows, outcomes)
-    ours = forest.grow(rows, outcomes, 6, seed=3, trees=20).chances(rows[:50] + 0.1)
+    ours = forest.grow(rows, outcomes, 6, seed=3, trees=20).says(rows[:50] + 0.1)
     np.testing.assert_allclose(ours[:, [0, 2, 4]], grown.predict_proba(rows[:50] + 0.1), atol=1e-6)
     assert not ours[:, [1, 3, 5]].any()
 

@@ -8,7 +8,9 @@ import cv2
 import numpy as np
 import pytest
 
+from backend.domain import Box, Split
 from backend.errors import Refused
+from tests.workers import reports
 from tests.workers.golden import boards
 from workers.models import base, golden
 
@@ -44,6 +46,44 @@ def test_noise_light_and_a_small_shift_are_no_defects() -> None:
 def test_a_photograph_of_another_product_is_refused() -> None:
     pair = base.Picture(photograph(boards.golden(1), 1), photograph(boards.golden(2), 2))
     assert isinstance(golden.untrained().predict([pair])[0], Refused)
+
+
+def glossy(seed: int, defect: str = "") -> boards.Pixels:
+    """A photograph of a lot whose large pad shines, each time a little elsewhere."""
+    board = boards.plain()
+    if defect:
+        boards.DEFECTS[defect](board)
+    picture, chance = photograph(board, seed), np.random.default_rng(seed)
+    x, y = (np.array([240, 150]) + chance.integers(-3, 4, 2)).tolist()
+    cv2.circle(picture, (x, y), 9, (120, 230, 120), -1)
+    return picture
+
+
+def test_good_boards_of_a_lot_teach_where_it_shines(tmp_path: Path) -> None:
+    clean = photograph(boards.plain(), 99)
+    cv2.imwrite(str(tmp_path / "golden.png"), clean)
+    examples = []
+    for seed in range(8):
+        path = tmp_path / f"{seed}.png"
+        cv2.imwrite(str(path), glossy(seed, "copper"))
+        box = Box(50, 140, 70, 160, "copper")
+        size = (boards.SIZE, boards.SIZE)
+        golden_path = tmp_path / "golden.png"
+        examples.append(base.Example(path, *size, Split.TRAIN, (box,), golden=golden_path))
+    lot = base.TrainingSet(("copper", "open"), tuple(examples))
+    told = base.Parameters()
+    trained = golden.train(lot, None, told, reports.Remembering(), tmp_path)
+    model = golden.load(trained.weights, "cpu")
+    assert len(found(glossy(50), clean)) > 0
+    assert len(model.glosses) == 1
+    shining, broken = model.predict(
+        [base.Picture(glossy(50), clean), base.Picture(glossy(51, "open"), clean)]
+    )
+    assert isinstance(shining, np.ndarray)
+    assert isinstance(broken, np.ndarray)
+    assert not (shining[:, 4] > 0.2).any()
+    x, y = (broken[0, :2] + broken[0, 2:4]) / 2
+    assert np.hypot(x - 84, y - 60) < 10
 
 
 def test_hripcb_boards_show_their_defects(hripcb: Path) -> None:

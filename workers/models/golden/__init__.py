@@ -1,7 +1,8 @@
 """The golden family: a picture is compared with the clean reference picture of its product.
 
 Untrained it is rules; trained, a forest over the same proposals takes part as far as
-cross-validation says that it is better.
+cross-validation says that it is better. Where the project has a trained detector, what that says
+of each proposal is part of what the forest looks at.
 """
 
 from __future__ import annotations
@@ -15,35 +16,48 @@ import numpy as np
 from workers.models.base import Parameters, Reporter, Trained, TrainingSet
 from workers.models.golden import learning as learns
 from workers.models.golden import lessons, names, settings, weights
+from workers.models.golden import partner as partners
 from workers.models.golden.judging import Judge
 from workers.models.golden.model import GoldenModel
+from workers.models.golden.partner import Partner
 
 
 def untrained(classes: Sequence[str] = (), extra: Mapping[str, Any] | None = None) -> GoldenModel:
     """The rules, which name what they find as the project does where its classes allow that."""
     chosen, known = settings.read(extra or {}), names.classes_for(classes)
-    judge = Judge(names.table(known).astype(np.float32))
-    return GoldenModel(known, chosen, judge, np.zeros(4))
+    return GoldenModel(known, chosen, Judge(names.table(known).astype(np.float32)))
 
 
-def load(weights_file: Path | None, device: str) -> GoldenModel:  # noqa: ARG001  (CPU only)
+def load(weights_file: Path | None, device: str) -> GoldenModel:
     """A trained model, or the rules where there are no weights."""
-    return untrained() if weights_file is None else weights.read(weights_file)
+    return untrained() if weights_file is None else weights.read(weights_file, device)
 
 
 def train(
     snapshot: TrainingSet,
-    start: Path | None,  # noqa: ARG001  (a forest grows anew in seconds)
+    start: Path | None,
     parameters: Parameters,
     reporter: Reporter,
     folder: Path,
 ) -> Trained:
-    """Learn from the labelled pictures of the training split; takes seconds for hundreds."""
+    """Learn from the labelled pictures of the training split; takes seconds for hundreds.
+
+    `start` is no start but a partner: a detector of the project, whose evidence joins the
+    features. `parameters.extra["partner"]` holds its name and family.
+    """
     chosen = settings.read(parameters.extra)
-    read = lessons.read(snapshot, chosen, reporter)
+    other = _partner(start, parameters.extra.get("partner", {}))
+    read, glosses = lessons.School(snapshot, chosen, reporter, other).read()
     reporter.progress(0.9, f"Learning from {len(read)} pictures.")
     learned = learns.learn(read, snapshot.classes, parameters.seed)
     file = folder / "golden.npz"
-    weights.write(GoldenModel(snapshot.classes, chosen, learned.judge, learned.margins), file)
+    model = GoldenModel(snapshot.classes, chosen, learned.judge, learned.edges, other, glosses)
+    weights.write(model, file)
     reporter.epoch(1, 1, learned.figures)
     return Trained(file, learned.figures)
+
+
+def _partner(file: Path | None, about: Mapping[str, str]) -> Partner | None:
+    if file is None:
+        return None
+    return partners.read(about.get("name", file.name), about.get("family", "yolo"), file, "")

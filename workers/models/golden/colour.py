@@ -19,21 +19,31 @@ DEEP = 1.5  # what the threshold becomes on the scale of `Settings.tolerance`
 THREE = np.ones((3, 3), np.uint8)
 
 
-def compare(board: Pixels, golden: Pixels) -> Difference:
+def compare(board: Pixels, golden: Pixels, allowed: Mask | None = None) -> Difference:
     """The difference of a photograph and its golden, laid on one another.
 
     The golden's copper is what is lighter than its laminate; a change of copper was removed, a
-    change of laminate added, each as a whole.
+    change of laminate added, each as a whole. `allowed` is by how much good boards of the lot
+    stand out there.
     """
     golden = lit_alike(golden, board)
     apart = _brightest(cv2.absdiff(board, golden))
     usual = float(np.percentile(apart[::8, ::8], 99))
     threshold = min(max(NOISE * usual, LEAST), MOST)
     beyond = _beyond(board, golden)
+    if allowed is not None:
+        apart, beyond = (
+            np.asarray(cv2.subtract(each, allowed), np.uint8) for each in (apart, beyond)
+        )
     changed = ((apart > FAINTER * threshold) | (beyond > threshold)).astype(np.uint8)
     copper = _decided(_copper(golden), changed)
     depth = beyond.astype(np.float32) * np.float32(DEEP / threshold)
     return Difference(copper ^ changed, copper, changed, depth)
+
+
+def standing_out(board: Pixels, golden: Pixels) -> Mask:
+    """By how much a photograph stands out from what its golden shows nearby."""
+    return _beyond(board, lit_alike(golden, board))
 
 
 def lit_alike(golden: Pixels, board: Pixels) -> Pixels:

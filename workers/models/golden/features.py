@@ -17,12 +17,17 @@ NAMES = (
     "ring_golden", "ring_board", "copper_here", "edges_here", "border",
     "touched", "second", "laminate", "parted", "cut",
     "proposals", "changed_share", "area_rank", "depth_rank", "covered",
+    "left", "top", "right", "bottom",
     *(f"rule_{kind}" for kind in rules.KINDS),
 )  # fmt: skip
 COLUMN = {name: index for index, name in enumerate(NAMES)}
 Rows = NDArray[np.float32]
+STAIN = 0.97  # of what surrounds a blot
 NEAR = 10  # pixels of surroundings for what is counted around a proposal
-LENGTHS = [COLUMN[name] for name in ("width", "height", "thickness", "perimeter", "long", "short")]
+BEYOND = ("left", "top", "right", "bottom")  # by how much a proposal reaches beyond its core
+LENGTHS = [
+    COLUMN[name] for name in ("width", "height", "thickness", "perimeter", "long", "short", *BEYOND)
+]
 AREAS = [COLUMN[name] for name in ("area", "core", "around", "best_around")]
 _THREE, _RING = np.ones((3, 3), np.uint8), np.ones((7, 7), np.uint8)
 SHIFTS = tuple((dx, dy) for dx in (-2, -1, 0, 1, 2) for dy in (-2, -1, 0, 1, 2))
@@ -43,7 +48,17 @@ def measure(difference: Difference, regions: Regions, scale: float = 1.0) -> Row
 
 def votes(rows: Rows) -> Rows:
     """For each proposal the share of the rules that say each kind."""
-    return rows[:, COLUMN["rule_open"] :]
+    return rows[:, COLUMN["rule_open"] : len(NAMES)]
+
+
+def stains(rows: Rows) -> NDArray[np.bool_]:
+    """Which proposals are blots of the golden itself: copper on bare laminate, or holes in copper.
+
+    The board shows none there; what is around is the same on both.
+    """
+    ring = rows[:, COLUMN["ring_golden"]]
+    around = np.where(rows[:, COLUMN["added"]] > 0, ring, 1 - ring)
+    return np.asarray((around >= STAIN) & (rows[:, COLUMN["area"]] > 0))
 
 
 class _Writer:
@@ -65,6 +80,8 @@ def _shape(put: _Writer, regions: Regions) -> None:
     put["fill"] = regions.area / (wide * high)
     put["deepest"], put["mean_depth"] = regions.deepest, regions.mean_depth
     put["long"], put["short"], put["aspect"] = long, short, short / long
+    for side, gap in zip(BEYOND, np.abs(regions.inner - regions.corners).T, strict=True):
+        put[side] = gap
 
 
 def _axes(regions: Regions) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.models.golden import features, rules
+from workers.models.golden import evidence, features, rules
 from workers.models.golden.features import COLUMN, Rows
 from workers.models.golden.forest import Forest
 
@@ -39,15 +39,25 @@ class Judge:
         """(proposals, classes): calibrated chances."""
         outcomes = by_rules(rows, self.kinds)
         if self.forest is not None and self.weight > 0:
-            outcomes = mixed(outcomes, self.forest.chances(rows), self.weight)
+            outcomes = mixed(outcomes, self.forest.says(rows), self.weight)
         return self.calibration.applied(outcomes)
 
 
 def by_rules(rows: Rows, kinds: NDArray[np.float32]) -> Rows:
-    """(proposals, classes + 1): what the rules say; the last outcome is that nothing is wrong."""
-    names = ("thickness", "unexplained", "covered")
-    defect = rules.score(*(rows[:, COLUMN[name]] for name in names))[:, None]
-    return np.hstack([defect * (features.votes(rows) @ kinds), 1 - defect]).astype(np.float32)
+    """(proposals, classes + 1): what the rules say; the last outcome is that nothing is wrong.
+
+    Where a detector was asked, it has half the say.
+    """
+    thickness, unexplained, covered = (
+        rows[:, COLUMN[name]] for name in ("thickness", "unexplained", "covered")
+    )
+    defect = rules.score(thickness, unexplained, covered, features.stains(rows))[:, None]
+    chances = defect * (features.votes(rows) @ kinds)
+    told = rows[:, len(features.NAMES) + len(evidence.NAMES) :]
+    if told.shape[1]:
+        chances = (chances + told) / 2
+    rest = np.maximum(0, 1 - chances.sum(axis=1, keepdims=True))
+    return np.hstack([chances, rest]).astype(np.float32)
 
 
 def mixed(rules_say: Rows, forest_says: Rows, weight: float) -> Rows:

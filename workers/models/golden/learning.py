@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backend import matching
-from workers.models.golden import features, forest, judging, names
+from workers.models.golden import edges, features, forest, judging, names
+from workers.models.golden.edges import Edges, Steps
 from workers.models.golden.features import Rows
 from workers.models.golden.judging import Calibration, Judge
 from workers.models.golden.seeing import Seen
@@ -20,7 +21,6 @@ UNSURE = -1
 FOLDS = 5
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 WORTH = 3.0  # labels that a class's name is worth in saying which kind it is
-HABIT = 20.0  # boxes that the usual margin is worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,9 @@ class Lesson:
 
     rows: Rows
     outcomes: NDArray[np.int64]  # a class, the number of classes where nothing is wrong, or UNSURE
-    margins: NDArray[np.float64]  # (matched, 4): labelled corners minus the usual box's
+    hits: NDArray[np.int64]  # the proposals that show a labelled box
+    drawn: Steps  # from the usual box of each of these to the labelled one
+    pulls: Steps  # and to a detector's
     group: str
 
 
@@ -38,23 +40,23 @@ class Learned:
     """What was learned, and the figures that led there."""
 
     judge: Judge
-    margins: NDArray[np.float64]
+    edges: Edges
     figures: dict[str, float]
 
 
 def lesson(seen: Seen, truths: NDArray[np.float64], classes: int, group: str) -> Lesson:
     """What a labelled picture teaches; truths are x1, y1, x2, y2, class index."""
     outcomes = np.full(len(seen.rows), classes, np.int64)
-    margins = np.zeros((0, 4))
+    hits, drawn = np.zeros(0, np.int64), np.zeros((0, 4))
     if len(seen.rows) and len(truths):
         overlap = np.maximum(
             matching.overlaps(seen.boxes, truths), matching.overlaps(seen.corners, truths)
         )
         outcomes[overlap.max(axis=1) >= NEAR] = UNSURE
-        pairs = _pairs(overlap)
-        outcomes[pairs[:, 0]] = truths[pairs[:, 1], 4].astype(np.int64)
-        margins = truths[pairs[:, 1], :4] - seen.boxes[pairs[:, 0]]
-    return Lesson(seen.rows, outcomes, margins, group)
+        hits, labelled = _pairs(overlap).T
+        outcomes[hits] = truths[labelled, 4].astype(np.int64)
+        drawn = truths[labelled, :4] - seen.boxes[hits]
+    return Lesson(seen.rows, outcomes, hits, drawn, seen.pulls[hits], group)
 
 
 def learn(lessons: Sequence[Lesson], classes: Sequence[str], seed: int) -> Learned:
@@ -62,7 +64,8 @@ def learn(lessons: Sequence[Lesson], classes: Sequence[str], seed: int) -> Learn
     sure = [each.outcomes != UNSURE for each in lessons]
     rows = np.concatenate([each.rows[s] for each, s in zip(lessons, sure, strict=True)])
     outcomes = np.concatenate([each.outcomes[s] for each, s in zip(lessons, sure, strict=True)])
-    folds = _folds([each.group for each in lessons], seed).repeat([int(s.sum()) for s in sure])
+    places = _folds([each.group for each in lessons], seed)
+    folds = places.repeat([int(each.sum()) for each in sure])
     kinds = _kinds(rows, outcomes, classes)
     say = judging.by_rules(rows, kinds)
     weight, calibration, figures = 0.0, Calibration(), {}
@@ -70,15 +73,24 @@ def learn(lessons: Sequence[Lesson], classes: Sequence[str], seed: int) -> Learn
     if guesses is not None:
         mixes = {each: judging.mixed(say, guesses, each) for each in WEIGHTS}
         worth = {each: _precision(mixes[each], outcomes) for each in WEIGHTS}
-        weight = max(WEIGHTS, key=lambda each: (round(worth[each], 3), -abs(each - 0.5)))
+        weight = _weight(worth, int((outcomes < len(classes)).sum()))
         calibration = _calibrated(mixes[weight], outcomes)
         figures = {"ap": worth[weight], "ap_rules": worth[0.0], "ap_forest": worth[1.0]}
     grown = forest.grow(rows, outcomes, len(classes) + 1, seed) if weight > 0 else None
-    margins = np.concatenate([each.margins for each in lessons])
     return Learned(
         Judge(kinds, grown, weight, calibration),
-        _margins(margins),
+        _edges(lessons, places, seed),
         {**figures, "weight": weight, "pictures": len(lessons), "proposals": len(rows)},
+    )
+
+
+def _edges(lessons: Sequence[Lesson], folds: NDArray[np.int64], seed: int) -> Edges:
+    return edges.learn(
+        np.concatenate([each.rows[each.hits] for each in lessons]),
+        np.concatenate([each.pulls for each in lessons]),
+        np.concatenate([each.drawn for each in lessons]),
+        folds.repeat([len(each.hits) for each in lessons]),
+        seed,
     )
 
 
@@ -118,8 +130,17 @@ def _held_out(
     for fold in sorted(set(folds.tolist())):
         held = folds == fold
         grown = forest.grow(rows[~held], outcomes[~held], classes + 1, seed, forest.TREES // 2)
-        guesses[held] = grown.chances(rows[held])
+        guesses[held] = grown.says(rows[held])
     return guesses
+
+
+def _weight(worth: Mapping[float, float], defects: int) -> float:
+    """Half and half, unless cross-validation likes another mix by more than a defect's worth.
+
+    That is what chance alone may do: one defect behind one false call.
+    """
+    good = max(worth.values()) - 1 / max(1, defects)
+    return min((each for each in WEIGHTS if worth[each] >= good), key=lambda each: abs(each - 0.5))
 
 
 def _precision(says: Rows, outcomes: NDArray[np.int64]) -> float:
@@ -148,10 +169,3 @@ def _line(odds: NDArray[np.float64], wrong: NDArray[np.float64]) -> tuple[float,
         line = line - np.linalg.solve(curvature, gradient)
         line[0] = np.clip(line[0], 0.2, 5.0)
     return float(line[0]), float(line[1])
-
-
-def _margins(seen: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What people add on each side: the median of the labels, drawn towards nothing."""
-    if not len(seen):
-        return np.zeros(4)
-    return np.asarray(len(seen) / (len(seen) + HABIT) * np.median(seen, axis=0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
@@ -10,38 +11,71 @@ import numpy as np
 from backend.domain import Split
 from backend.errors import Refused
 from workers.models.base import Example, Picture, Pixels, Reporter, TrainingSet
-from workers.models.golden import learning, seeing
+from workers.models.golden import evidence, learning, seeing
+from workers.models.golden.gloss import Map, Watch
 from workers.models.golden.learning import Lesson
+from workers.models.golden.partner import Partner
 from workers.models.golden.settings import Settings
 
 
-def read(snapshot: TrainingSet, settings: Settings, reporter: Reporter) -> list[Lesson]:
-    """The lessons of the training split; a picture that does not fit its golden is told of."""
-    examples, found, goldens = snapshot.of(Split.TRAIN), [], _Goldens()
-    for number, example in enumerate(examples):
-        try:
-            found.append(_lesson(example, goldens, snapshot.classes, settings))
-        except Refused as refusal:
-            reporter.log(f"Left out: {refusal}")
-        fraction = 0.9 * (number + 1) / len(examples)
-        reporter.progress(fraction, f"Compared {number + 1} of {len(examples)} pictures.")
-    if not any(len(lesson.rows) for lesson in found):
-        raise Refused(
-            f"None of the {len(examples)} training pictures differs from a golden that fits it,"
-            " so there is nothing to learn from. Label pictures that have a golden, then retrain."
-        )
-    return found
+@dataclass(frozen=True)
+class School:
+    """What is told to a training, and how its pictures are looked at."""
 
+    snapshot: TrainingSet
+    settings: Settings
+    reporter: Reporter
+    partner: Partner | None = None
 
-def _lesson(
-    example: Example, goldens: _Goldens, classes: tuple[str, ...], settings: Settings
-) -> Lesson:
-    name = example.name or example.path.name
-    golden = goldens.of(example.golden) if example.golden else None
-    seen = seeing.look(Picture(_pixels(example.path), golden, name), settings)
-    truths = [[b.x1, b.y1, b.x2, b.y2, classes.index(b.label)] for b in example.boxes]
-    labelled = np.array(truths, np.float64).reshape(-1, 5)
-    return learning.lesson(seen, labelled, len(classes), example.group)
+    def read(self) -> tuple[list[Lesson], tuple[Map, ...]]:
+        """The lessons of the training split, and where good photographs stand out.
+
+        Where any do, they are looked at once more, as the model will.
+        """
+        watching = Watch()
+        found = self._lessons((), watching, (0.0, 0.45))
+        maps = watching.maps()
+        if maps:
+            found = self._lessons(maps, Watch(), (0.45, 0.9))
+        if not any(len(lesson.rows) for lesson in found):
+            count = len(self.snapshot.of(Split.TRAIN))
+            raise Refused(
+                f"None of the {count} training pictures differs from a golden that fits it, so"
+                " there is nothing to learn from. Label pictures that have a golden, then retrain."
+            )
+        return found, maps
+
+    def _lessons(
+        self, glosses: tuple[Map, ...], watching: Watch, share: tuple[float, float]
+    ) -> list[Lesson]:
+        """A picture that does not fit its golden is told of."""
+        examples, found, goldens = self.snapshot.of(Split.TRAIN), [], _Goldens()
+        begin, end = share
+        for number, example in enumerate(examples):
+            try:
+                found.append(self._lesson(example, goldens, glosses, watching))
+            except Refused as refusal:
+                if not glosses:
+                    self.reporter.log(f"Left out: {refusal}")
+            fraction = begin + (end - begin) * (number + 1) / len(examples)
+            said = f"Compared {number + 1} of {len(examples)} pictures."
+            self.reporter.progress(fraction, said)
+        return found
+
+    def _lesson(
+        self, example: Example, goldens: _Goldens, glosses: tuple[Map, ...], watching: Watch
+    ) -> Lesson:
+        name, classes = example.name or example.path.name, self.snapshot.classes
+        golden = goldens.of(example.golden) if example.golden else None
+        picture = Picture(_pixels(example.path), golden, name)
+        seen = seeing.look(picture, self.settings, glosses)
+        truths = [[b.x1, b.y1, b.x2, b.y2, classes.index(b.label)] for b in example.boxes]
+        labelled = np.array(truths, np.float64).reshape(-1, 5)
+        seeing.watch(seen, picture, self.settings, labelled, watching)
+        if self.partner is not None:
+            found = self.partner.found_turned(picture.pixels, classes, name)
+            seen = evidence.join(seen, found, len(classes))
+        return learning.lesson(seen, labelled, len(classes), example.group)
 
 
 class _Goldens:

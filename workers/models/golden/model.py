@@ -1,4 +1,4 @@
-"""The golden model in memory: proposals, and what the rules and the forest say of them."""
+"""The golden model in memory: proposals, and what rules, forest and detector say of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from backend.errors import Refused
-from workers.models.base import Answer, Detections, Picture
-from workers.models.golden import seeing
+from workers.models.base import Answer, Detections, Lie, Picture
+from workers.models.golden import evidence, seeing
+from workers.models.golden.edges import USUAL, Edges
+from workers.models.golden.gloss import Map
 from workers.models.golden.judging import Judge
+from workers.models.golden.partner import Partner
 from workers.models.golden.seeing import Seen
 from workers.models.golden.settings import Settings
 
@@ -27,24 +29,40 @@ class GoldenModel:
     classes: tuple[str, ...]
     settings: Settings
     judge: Judge
-    margins: NDArray[np.float64]  # what people add to each side of the usual box
+    edges: Edges = USUAL
+    partner: Partner | None = None
+    glosses: tuple[Map, ...] = ()
 
     def predict(self, batch: Sequence[Picture]) -> list[Answer]:
         """The detections of each picture, best first, or why it was refused."""
+        return [answer for answer, _ in self.laid(batch)]
+
+    def laid(self, batch: Sequence[Picture]) -> list[tuple[Answer, Lie]]:
+        """The same, each with how its golden lies on the picture."""
         return [self._answer(picture) for picture in batch]
 
-    def _answer(self, picture: Picture) -> Answer:
+    def _answer(self, picture: Picture) -> tuple[Answer, Lie]:
         try:
-            return self.detections(seeing.look(picture, self.settings))
+            seen = self.look(picture)
         except Refused as refusal:
-            return refusal
+            return refusal, ()
+        return self.detections(seen), seen.lie
+
+    def look(self, picture: Picture) -> Seen:
+        """The proposals of a picture, with what the detector says where there is one."""
+        seen = seeing.look(picture, self.settings, self.glosses)
+        if self.partner is None:
+            return seen
+        found = self.partner.found(picture.pixels, self.classes, picture.name)
+        return evidence.join(seen, found, len(self.classes))
 
     def detections(self, seen: Seen) -> Detections:
         """Each place that was seen, as every class that it may well be."""
         chances = self.judge.chances(seen.rows)
         least = np.maximum(FAINT, DOUBT * chances.max(axis=1, keepdims=True, initial=0))
         place, index = np.nonzero(chances >= least)
-        boxes = (seen.boxes + self.margins).clip(0, np.tile(seen.size, 2))
+        boxes = seen.boxes + self.edges.steps(seen.rows, seen.pulls)
+        boxes = boxes.clip(0, np.tile(seen.size, 2))
         found = np.column_stack([boxes[place], chances[place, index], index])
         return found[np.argsort(-found[:, 4], kind="stable")].astype(np.float32)
 

@@ -16,6 +16,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 MUCH, FEW = 0.05, 400  # of the edges' pixels; pixels
 DEEPENED = 3.0  # pixels, at most
+_SUMS = ("corners", "inner", "polarity", "area", "core", "deepest", "mean_depth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Regions:
     y: Ints
     owner: Ints
     corners: Ints  # (n, 4) x1, y1, x2, y2 around the pixels, end exclusive
+    inner: Ints  # and around those of the core
     polarity: Ints
     area: Ints
     core: Ints
@@ -88,8 +90,12 @@ def _summed(
     deepest = np.zeros(count)
     np.maximum.at(deepest, owner, depth)
     mean = np.bincount(owner, depth, count) / np.maximum(area, 1)
-    corners = _corners(x, y, owner, count)
-    return Regions(x, y, owner, corners, np.full(count, polarity), area, cores[keep], deepest, mean)
+    deep = core[chosen] > 0
+    return Regions(
+        x, y, owner, _corners(x, y, owner, count),
+        _corners(x[deep], y[deep], owner[deep], count),
+        np.full(count, polarity), area, cores[keep], deepest, mean,
+    )  # fmt: skip
 
 
 def _corners(x: Ints, y: Ints, owner: Ints, count: int) -> Ints:
@@ -106,7 +112,7 @@ def _joined(first: Regions, second: Regions) -> Regions:
     def both(name: str) -> NDArray[np.generic]:
         return np.concatenate([getattr(first, name), getattr(second, name)])
 
-    names = ("x", "y", "corners", "polarity", "area", "core", "deepest", "mean_depth")
+    names = ("x", "y", *_SUMS)
     owner = np.concatenate([first.owner, second.owner + len(first)])
     return Regions(owner=owner, **{name: both(name) for name in names})  # type: ignore[arg-type]
 
@@ -121,10 +127,7 @@ def _largest(regions: Regions, most: int) -> Regions:
         regions.x[chosen],
         regions.y[chosen],
         names[regions.owner[chosen]],
-        *(
-            getattr(regions, name)[keep]
-            for name in ("corners", "polarity", "area", "core", "deepest", "mean_depth")
-        ),
+        *(getattr(regions, name)[keep] for name in _SUMS),
     )
 
 

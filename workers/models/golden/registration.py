@@ -38,6 +38,20 @@ class Fit:
     field: Field
     confidence: float
     residual: float
+    size: tuple[int, int] = (0, 0)  # of the golden
+
+    def whole(self, width: int, height: int) -> Matrix:
+        """The affine motion nearest to it all, to a golden stretched to the picture's size."""
+        rows, columns = self.field.dx.shape
+        down, across = np.mgrid[:rows, :columns].reshape(2, -1) + 0.5
+        here = np.column_stack(
+            [across * width / columns, down * height / rows, np.ones(across.size)]
+        )
+        moved = np.column_stack([self.field.dx.ravel(), self.field.dy.ravel()])
+        there = here @ alignment.joined(self.transform, self.field.whole).T
+        there += moved @ self.transform[:, :2].T
+        found = np.linalg.lstsq(here, there, rcond=None)[0].T
+        return np.asarray(found * (np.array([width, height]) / self.size)[:, None])
 
     def lay(self, golden: Pixels, board: Pixels) -> Pixels:
         """The golden in the board's frame; the board itself where the golden shows nothing."""
@@ -62,19 +76,24 @@ class Fit:
 
 def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> Fit:
     """How the golden lies on the board, both grey and of equal levels; refused below `least`."""
+    found = best(board, golden, least)
+    if found.confidence < least:
+        raise Refused(
+            f"{name or 'The picture'} does not fit its golden: they agree to"
+            f" {found.confidence:.2f} where {least:.2f} is needed,"
+            f" {found.residual:.0%} of the pixels differ."
+        )
+    return found
+
+
+def best(board: Pixels, golden: Pixels, enough: float = SURE) -> Fit:
+    """The best fit of all starts, however bad; from the second on one that is good enough."""
     fits: list[Fit] = []
     for transform in _starts(board, golden):
         fits.append(_fitted(board, golden, transform))
-        if fits[-1].confidence >= SURE or (len(fits) > 1 and _best(fits).confidence >= least):
+        if fits[-1].confidence >= SURE or (len(fits) > 1 and _best(fits).confidence >= enough):
             break
-    best = _best(fits)
-    if best.confidence < least:
-        raise Refused(
-            f"{name or 'The picture'} does not fit its golden: they agree to"
-            f" {best.confidence:.2f} where {least:.2f} is needed,"
-            f" {best.residual:.0%} of the pixels differ."
-        )
-    return best
+    return _best(fits)
 
 
 def agreement(board: Pixels, golden: Pixels, fit: Fit) -> tuple[float, float]:
@@ -131,7 +150,8 @@ def _plausible(transform: Matrix, straight: Matrix, board: tuple[int, ...]) -> b
 def _fitted(board: Pixels, golden: Pixels, transform: Matrix) -> Fit:
     field = alignment.align(board, _warped(board, golden, transform))
     confidence, residual = agreement(board, golden, Fit(transform, field, 0.0, 0.0))
-    return Fit(transform, field, confidence, residual)
+    size = (golden.shape[1], golden.shape[0])
+    return Fit(transform, field, confidence, residual, size)
 
 
 def _warped(board: Pixels, golden: Pixels, transform: Matrix) -> Pixels:

@@ -21,6 +21,7 @@ REACHES_REMOVED = (2, 3)  # the usual first
 USUAL = 6  # how many votes the usual values have against their neighbours
 MARGIN = 8  # pixels of surroundings looked at
 MIDDLE, STEEPNESS = 1.06, 6.0
+BLOT = 0.5
 SHADOW = 0.8  # of the evidence that a larger difference right beside takes away
 
 
@@ -112,11 +113,15 @@ _OPENING = np.ones((2, 2), np.uint8)
 _DISC = {radius: _disc(radius) for radius in (1, 2, 3, 4)}
 
 
-def score(thickness: Floats, unexplained: Floats, covered: Floats) -> Floats:
+def score(
+    thickness: Floats, unexplained: Floats, covered: Floats, stains: NDArray[np.bool_]
+) -> Floats:
     """How likely each difference is a defect: thick, not undone by a small shift, on its own.
+
+    A blot of the golden itself is worth half.
 
     The curve's middle and steepness are the fit of one logistic over DeepPCB's trainval pictures.
     """
-    evidence = thickness * unexplained * (1 - SHADOW * covered)
+    evidence = thickness * unexplained * (1 - SHADOW * covered) * np.where(stains, BLOT, 1)
     ratio = (np.maximum(evidence, 1e-3) / MIDDLE) ** STEEPNESS
     return np.asarray(ratio / (1 + ratio), np.float32)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backend.errors import Refused
-from workers.models.base import Picture, Pixels
-from workers.models.golden import colour, difference, features, proposals, registration
+from workers.models.base import Lie, Picture, Pixels
+from workers.models.golden import colour, difference, features, gloss, proposals, registration
 from workers.models.golden.difference import Difference
 from workers.models.golden.features import Rows
+from workers.models.golden.gloss import Map, Watch
+from workers.models.golden.proposals import Regions
 from workers.models.golden.registration import Fit
 from workers.models.golden.settings import Settings
 
@@ -25,25 +28,46 @@ class Seen:
     size: tuple[int, int]
     pad: int  # how far a box usually stands off its defect on pictures of this sort
     fit: Fit
+    toward: NDArray[np.float64] | None = None  # from the usual boxes to those of a detector
+
+    @property
+    def lie(self) -> Lie:
+        """How the golden lies on the picture, as a whole."""
+        return tuple(round(float(each), 6) for each in self.fit.whole(*self.size).ravel())
 
     @property
     def boxes(self) -> NDArray[np.float64]:
         """The usual boxes."""
         return self.corners + np.array([-self.pad, -self.pad, self.pad, self.pad], np.float64)
 
+    @property
+    def pulls(self) -> NDArray[np.float64]:
+        """From the usual boxes to those of a detector, as far as that is sure of them."""
+        return np.zeros((len(self.rows), 4)) if self.toward is None else self.toward
 
-def look(picture: Picture, settings: Settings) -> Seen:
+
+def look(picture: Picture, settings: Settings, glosses: Sequence[Map] = ()) -> Seen:
     """What differs from the golden; refused where there is none or it does not fit."""
     if picture.golden is None:
         raise Refused(f"{picture.name or 'The picture'} has no golden to be compared with.")
     height, width = picture.pixels.shape[:2]
     settings = settings.scaled(max(height, width))
     binary = _binary(picture.pixels, picture.golden, settings.mode)
-    see = _binary_change if binary else _colour_change
-    change, fit = see(picture.pixels, picture.golden, picture.name, settings)
+    if binary:
+        change, fit = _binary_change(picture.pixels, picture.golden, picture.name, settings)
+    else:
+        change, fit = _colour_change(picture, picture.golden, settings, glosses)
     regions = proposals.find(change, settings)
     rows = features.measure(change, regions, settings.scale)
-    return Seen(regions.corners.astype(np.float64), rows, (width, height), settings.pad, fit)
+    return Seen(_tight(regions, settings), rows, (width, height), settings.pad, fit)
+
+
+def _tight(regions: Regions, settings: Settings) -> NDArray[np.float64]:
+    """Around the core and a little more, as edges to both sides may differ without being part."""
+    beyond = settings.beyond * np.array([-1, -1, 1, 1])
+    low, high = np.split(regions.inner + beyond, 2, axis=1)
+    outer_low, outer_high = np.split(regions.corners, 2, axis=1)
+    return np.hstack([np.maximum(low, outer_low), np.minimum(high, outer_high)]).astype(np.float64)
 
 
 def _binary_change(
@@ -55,15 +79,34 @@ def _binary_change(
     return difference.compare(difference.copper(ours, dark), difference.copper(laid, dark)), fit
 
 
+def watch(
+    seen: Seen, picture: Picture, settings: Settings, labelled: NDArray[np.float64], watching: Watch
+) -> None:
+    """Learn from a labelled photograph where good boards of its lot stand out."""
+    if picture.golden is None or _binary(picture.pixels, picture.golden, settings.mode):
+        return
+    board, golden = alike(picture.pixels, picture.golden)
+    away = colour.standing_out(board, seen.fit.lay(golden, board))
+    watching.see(picture.golden, away, seen.fit.whole(*seen.size), labelled)
+
+
 def _colour_change(
-    board: Pixels, golden: Pixels, name: str, settings: Settings
+    picture: Picture, golden: Pixels, settings: Settings, glosses: Sequence[Map]
 ) -> tuple[Difference, Fit]:
-    ours, theirs = (difference.grey(each) for each in (board, golden))
-    greys = [difference.stretched(each) for each in (ours, theirs)]
-    fit = registration.register(greys[0], greys[1], settings.fit_colour, name)
-    if board.ndim != golden.ndim:
-        board, golden = ours, theirs
-    return colour.compare(board, fit.lay(golden, board)), fit
+    greys = [difference.stretched(difference.grey(each)) for each in (picture.pixels, golden)]
+    fit = registration.register(greys[0], greys[1], settings.fit_colour, picture.name)
+    board, clean = alike(picture.pixels, golden)
+    allowed = gloss.of(glosses, golden)
+    if allowed is not None:
+        allowed = fit.lay(allowed, np.zeros(board.shape[:2], np.uint8))
+    return colour.compare(board, fit.lay(clean, board), allowed), fit
+
+
+def alike(board: Pixels, golden: Pixels) -> tuple[Pixels, Pixels]:
+    """Both in colour, or both grey."""
+    if board.ndim == golden.ndim:
+        return board, golden
+    return difference.grey(board), difference.grey(golden)
 
 
 def _binary(board: Pixels, golden: Pixels, mode: str) -> bool:

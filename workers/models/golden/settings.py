@@ -19,6 +19,7 @@ class Settings:
     tolerance: float = 1.5  # a difference this near to an edge of the golden is the edge's own
     grow: int = 5  # from the core of a difference to all of it
     join: int = 2  # half the gap over which two parts are one defect
+    beyond: int = 2  # how far a defect reaches beyond its core
     pad: int = 10  # how far a box stands off its defect
     pad_most: int = 16  # and at most, on large pictures
     smallest: int = 4  # least pixels of a core
@@ -35,6 +36,7 @@ class Settings:
             self,
             pad=min(round(self.pad * scale), max(self.pad, self.pad_most)),
             grow=round(self.grow * scale),
+            beyond=round(self.beyond * scale),
             join=round(self.join * scale),
             smallest=round(self.smallest * scale * scale),
             scale=scale,

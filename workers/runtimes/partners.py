@@ -1,0 +1,40 @@
+"""The detector that a golden model carries, prepared beside it and run as fast as any other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from workers import runtimes
+from workers.models.base import Model
+from workers.models.golden import weights
+from workers.runtimes import Source
+
+FILE, FACTS = "detector", "detector.json"
+LEAST = 0.001  # the golden model weighs faint evidence by itself
+
+
+def prepare(golden: Path | None, folder: Path, pictures: Sequence[Path]) -> None:
+    """Fill the folder from the golden model's file, if that carries a detector."""
+    found = weights.carried(golden) if golden else None
+    if found is None:
+        return
+    family, data = found
+    (folder / FILE).write_bytes(data)
+    row = runtimes.best(family)
+    code, source = runtimes.implementation(row.name), Source(family, folder / FILE)
+    classes, size = code.about(source)
+    precision = code.precision("")
+    code.prepare(Source(family, folder / FILE, classes, size), precision, folder, pictures)
+    facts = [family, row.name, precision, classes, size]
+    (folder / FACTS).write_text(json.dumps(facts))
+
+
+def load(folder: Path, threads: int) -> Model | None:
+    """The detector in memory, if the folder holds one."""
+    if not (folder / FACTS).is_file():
+        return None
+    family, runtime, precision, classes, size = json.loads((folder / FACTS).read_text())
+    source = Source(family, folder / FILE, tuple(classes), size)
+    return runtimes.implementation(runtime).load(folder, source, precision, LEAST, threads)
