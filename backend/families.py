@@ -68,3 +68,14 @@ def find(name: str) -> Family:
     if name not in FAMILIES:
         raise Invalid(f"There is no model family {name!r}; there are {', '.join(FAMILIES)}.")
     return FAMILIES[name]
+
+
+def detectors() -> tuple[str, ...]:
+    """The families that find boxes by the picture alone."""
+    found = (one for one in FAMILIES.values() if one.task is Task.DETECT and not one.needs_golden)
+    return tuple(one.name for one in found)
+
+
+def with_golden() -> tuple[str, ...]:
+    """The families that compare a picture with its golden."""
+    return tuple(one.name for one in FAMILIES.values() if one.needs_golden)

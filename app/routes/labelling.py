@@ -23,7 +23,7 @@ from backend.domain import (
     Verdict,
 )
 from backend.errors import Invalid
-from backend.services import deciding, labelling, listing, proposing, worklist
+from backend.services import deciding, labelling, listing, lying, proposing, worklist
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES])
 
@@ -116,8 +116,9 @@ def around(
     with at.read() as session:
         found = house.project(session, project)
         window = worklist.around(session, found.id, chosen, image, before, after)
-        ids = [item.image.id for item in window.items]
-        proposed = proposing.newest(session, found.id, ids)
+        items = lying.laid(session, window.items)
+        ids = [item.image.id for item in items]
+        proposed = proposing.best(session, found.id, ids)
         runs = {one.run_id for one in proposed.values()}
         standing = deciding.standing(session, ids, runs) if runs else {}
     at.previews.ahead(listings.large(window.items))
@@ -128,7 +129,7 @@ def around(
         "items": [
             shapes.item(item)
             | _proposals(proposed.get(item.image.id), standing.get(item.image.id, {}))
-            for item in window.items
+            for item in items
         ],
         **about(found, person),
     }

@@ -50,6 +50,7 @@ def kind(value: Class) -> Json:
 def item(value: Item) -> Json:
     """An image with all that a page draws of it."""
     image = value.image
+    golden = {"id": image.golden_id, "sha256": value.golden_sha256, "lie": list(value.lie)}
     return {
         "id": image.id,
         "name": image.name,
@@ -63,7 +64,7 @@ def item(value: Item) -> Json:
         "label": image.label,
         "comment": image.comment,
         "author": value.author,
-        "golden": image.golden_id and {"id": image.golden_id, "sha256": value.golden_sha256},
+        "golden": image.golden_id and golden,
         "boxes": [box(one) for one in value.boxes],
     }
 

@@ -1,6 +1,7 @@
 /** The defect and the same place of the golden, side by side, both zoomed in step. */
 
 import { fill, h } from "../dom.js";
+import { laying } from "./golden.js";
 import * as paint from "./paint.js";
 import { WHOLE, fullUrl, previewUrl } from "./pictures.js";
 
@@ -31,7 +32,7 @@ export function closeup(pictures) {
     if (!shown) return;
     const { item, mark } = shown;
     crop(canvases[0], item, item.sha256, mark, true);
-    if (item.golden) crop(canvases[1], item, item.golden.sha256, mark, false);
+    if (item.golden) crop(canvases[1], item, item.golden.sha256, mark, false, item.golden.lie);
     fill(captions[1], item.golden ? "Golden" : "No golden");
   };
 
@@ -43,7 +44,8 @@ export function closeup(pictures) {
     canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
   };
 
-  const crop = (canvas, item, sha256, mark, first) => {
+  /** @param {number[]} [lie] how a golden lies on the board in whose frame it is drawn */
+  const crop = (canvas, item, sha256, mark, first, lie = []) => {
     const bitmap = best(item, sha256);
     if (!bitmap) return;
     const ctx = canvas.getContext("2d");
@@ -55,8 +57,14 @@ export function closeup(pictures) {
     const y = (mark.y1 + mark.y2) / 2 - high / scale / 2;
     const held = bitmap.width / item.width;
     ctx.imageSmoothingEnabled = scale < 3 * held;
-    ctx.drawImage(bitmap, x * held, y * held, (wide / scale) * held, (high / scale) * held, 0, 0, wide, high);
-    const view = { width: wide, height: high, toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }) };
+    const view = { width: wide, height: high, scale, toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }) };
+    ctx.save();
+    if (lie.length) {
+      const { matrix } = laying(lie, view, item);
+      ctx.transform(matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f);
+    }
+    ctx.drawImage(bitmap, -x * scale, -y * scale, (bitmap.width / held) * scale, (bitmap.height / held) * scale);
+    ctx.restore();
     paint.marks(ctx, /** @type {any} */ (view), [{ ...mark, text: "", handles: false, selected: false, kind: first ? mark.kind : "ghost" }]);
   };
 

@@ -10,7 +10,7 @@ export function golden(stage) {
   let shown = false;
   let timer = 0;
 
-  /** The golden in the board's own coordinates. @param {import("./types.js").Item} item */
+  /** The golden, stretched to the board's size. @param {import("./types.js").Item} item */
   const stretched = (item) => ({ ...item, sha256: /** @type {any} */ (item.golden).sha256 });
 
   const rest = () => {
@@ -48,13 +48,14 @@ export function golden(stage) {
     if (stage.mode === "off" || !item.golden) return;
     load(item);
     const picture = stretched(item);
+    const lie = /** @type {any} */ (item.golden).lie;
     if (stage.mode === "side") {
-      stage.layer(ctx, picture, 1);
+      stage.layer(ctx, picture, 1, false, lie);
       divider(ctx, stage.view);
-    } else if (stage.mode === "blink" && shown) stage.layer(ctx, picture, 0);
+    } else if (stage.mode === "blink" && shown) stage.layer(ctx, picture, 0, false, lie);
     else if (stage.mode === "difference") {
       ctx.globalCompositeOperation = "difference";
-      stage.layer(ctx, picture, 0, true);
+      stage.layer(ctx, picture, 0, true, lie);
       ctx.globalCompositeOperation = "source-over";
     }
   };
@@ -65,6 +66,19 @@ export function golden(stage) {
       return shown;
     },
   };
+}
+
+/** What lays a golden on its board on the screen, and by how much that moves it at most.
+ * @param {number[]} lie takes a place of the board to the golden's @param {import("./view.js").View} view
+ * @param {{width: number, height: number}} item */
+export function laying(lie, view, item) {
+  const [a, b, c, d, e, f] = lie;
+  const there = new DOMMatrix([a, d, b, e, c, f]);
+  const start = view.toScreen(0, 0);
+  const screen = new DOMMatrix([view.scale, 0, 0, view.scale, start.x, start.y]);
+  const corners = [[0, 0], [item.width, 0], [0, item.height], [item.width, item.height]];
+  const away = corners.map(([x, y]) => Math.max(Math.abs(a * x + b * y + c - x), Math.abs(d * x + e * y + f - y)));
+  return { matrix: screen.multiply(there.inverse()).multiply(screen.inverse()), most: Math.max(...away) };
 }
 
 function divider(ctx, view) {

@@ -1,7 +1,7 @@
 /** The picture on the screen: two canvases, one for the picture and one for what stands on it. */
 
 import { h } from "../dom.js";
-import { golden as goldenLayer } from "./golden.js";
+import { golden as goldenLayer, laying } from "./golden.js";
 import { PREVIEW, WHOLE, fullUrl, previewUrl, tiles } from "./pictures.js";
 import { View } from "./view.js";
 
@@ -117,11 +117,17 @@ export class Stage {
 
   /** Draws an image into a pane as well as it is known; says whether anything was there.
    * @param {CanvasRenderingContext2D} ctx @param {{sha256: string, width: number, height: number}} item
-   * @param {number} pane @param {boolean} [once] where drawing twice would count twice */
-  layer(ctx, item, pane, once = false) {
-    const seen = this.view.visible();
+   * @param {number} pane @param {boolean} [once] where drawing twice would count twice
+   * @param {number[]} [lie] how a golden lies on the board in whose frame it is drawn */
+  layer(ctx, item, pane, once = false, lie = []) {
+    let seen = this.view.visible();
     if (!seen) return true;
     this.pane(ctx, pane);
+    if (lie.length) {
+      const { matrix, most } = laying(lie, this.view, item);
+      seen = { x1: seen.x1 - most, y1: seen.y1 - most, x2: seen.x2 + most, y2: seen.y2 + most };
+      ctx.transform(matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f);
+    }
     const preview = this.pictures.peek(previewUrl(item));
     if (preview) this.put(ctx, preview, { x1: 0, y1: 0, x2: item.width, y2: item.height }, seen);
     const closer = !(once && preview) && this.closer(ctx, item, seen, preview);

@@ -10,7 +10,7 @@
  *   severity: number}} Class
  * @typedef {{id: number, name: string, sha256: string, width: number, height: number,
  *   state: string, split: string | null, group: string, version: number, label: string,
- *   comment: string, golden: {id: number, sha256: string} | null, boxes: Box[],
+ *   comment: string, golden: {id: number, sha256: string, lie: number[]} | null, boxes: Box[],
  *   proposals: Proposal[], run: number | null, proposer: string, rejected?: number[],
  *   accepted?: number[], verdict?: string, repeat?: boolean}} Item `repeat`: judged before, shown unmarked
  * @typedef {{boxes: readonly Box[], state: string, label: string, comment: string,

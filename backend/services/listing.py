@@ -39,12 +39,16 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An image with all that a page draws of it."""
+    """An image with all that a page draws of it.
+
+    `lie` is how its golden lies on it where `lying.laid` was asked: an affine motion.
+    """
 
     image: Image
     boxes: tuple[Box, ...]
     author: str
     golden_sha256: str = ""
+    lie: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,6 +143,21 @@ def champion(session: Session, project_id: int) -> Model | None:
     """The project's best model as a person has decided, if it has one."""
     row = session.scalar(select(ModelRow).filter_by(project_id=project_id, champion=True))
     return _model(row, None) if row else None
+
+
+def best(session: Session, project_id: int, families: Collection[str]) -> Model | None:
+    """The best ready model of some families: the champion, else the one measured best."""
+    ready = [
+        one
+        for one in models(session, project_id)
+        if one.state is ModelState.READY and one.family in families
+    ]
+    return max(ready, key=rank, default=None)
+
+
+def rank(model: Model) -> tuple[bool, float, int]:
+    """What sorts models: the champion, then by what was measured, then the newest."""
+    return model.champion, float(model.metrics.get("map50") or 0.0), model.id
 
 
 def details(session: Session, model_id: int) -> Details:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, Verdict
 from backend.errors import Invalid, NotFound
-from backend.services import deciding, listing, projects
+from backend.services import deciding, listing, lying, projects
 from backend.storage import warehouse
 from backend.storage.tables import DetectionRow, ImageRow, RunImageRow, RunRow
 
@@ -101,7 +101,7 @@ def items(session: Session, run_id: int, image_ids: Collection[int]) -> tuple[Re
     standing = deciding.standing(session, wanted, [run_id])
     return tuple(
         _reviewed_item(item, run_id, found[item.image.id], standing[item.image.id])
-        for item in listing.items(session, wanted)
+        for item in lying.laid(session, listing.items(session, wanted))
     )
 
 
