@@ -47,6 +47,7 @@ class Subject:
     name: str
     sha256: str
     golden_sha256: str = ""
+    group: str = ""
 
 
 def ask(
@@ -115,10 +116,10 @@ def watch(
     return queue.enqueue(session, request, author=author)
 
 
-def goldens(session: Session, project_id: int, most: int) -> list[str]:
-    """The hashes of the project's golden pictures, newest first."""
+def goldens(session: Session, project_id: int, most: int) -> list[Subject]:
+    """The project's golden pictures, newest first."""
     query = (
-        select(ImageRow.sha256)
+        select(ImageRow.id, ImageRow.name, ImageRow.sha256, ImageRow.group)
         .where(
             ImageRow.project_id == project_id,
             ImageRow.is_golden.is_(True),
@@ -126,7 +127,8 @@ def goldens(session: Session, project_id: int, most: int) -> list[str]:
         )
         .order_by(ImageRow.id.desc())
     )
-    return list(session.scalars(query.limit(most)))
+    found = session.execute(query.limit(most))
+    return [Subject(id_, name, sha256, "", group) for id_, name, sha256, group in found]
 
 
 def choose(session: Session, project_id: int | None, model: str) -> Chosen:
@@ -135,7 +137,7 @@ def choose(session: Session, project_id: int | None, model: str) -> Chosen:
         return Chosen(GOLDEN, GOLDEN)
     if model.endswith(WEIGHTS):
         path = Path(model).resolve()
-        return Chosen(path.name, _family(path), None, str(path))
+        return Chosen(path.name, family_of(path), None, str(path))
     if project_id is None:
         raise Refused(
             f"Without a project the model must be a weights file ({', '.join(WEIGHTS)}) or "
@@ -159,7 +161,7 @@ def subjects(session: Session, project_id: int, source: Mapping[str, Any]) -> It
     """The images of a project that a run looks at, in the order of their names."""
     golden = aliased(ImageRow)
     query = (
-        select(ImageRow.id, ImageRow.name, ImageRow.sha256, golden.sha256)
+        select(ImageRow.id, ImageRow.name, ImageRow.sha256, golden.sha256, ImageRow.group)
         .outerjoin(golden, golden.id == ImageRow.golden_id)
         .where(
             ImageRow.project_id == project_id,
@@ -173,9 +175,9 @@ def subjects(session: Session, project_id: int, source: Mapping[str, Any]) -> It
     if "states" in source:
         query = query.where(ImageRow.state.in_(source["states"]))
     wanted = set(source["images"]) if "images" in source else None
-    for image_id, name, sha256, golden_sha256 in session.execute(query):
+    for image_id, name, sha256, golden_sha256, group in session.execute(query):
         if wanted is None or image_id in wanted:
-            yield Subject(image_id, name, sha256, golden_sha256 or "")
+            yield Subject(image_id, name, sha256, golden_sha256 or "", group)
 
 
 def mark(session: Session, doubts: Mapping[int, float]) -> None:
@@ -213,7 +215,7 @@ def class_names(session: Session, project_id: int | None) -> tuple[str, ...]:
     return tuple(one.name for one in projects.get(session, project_id).classes)
 
 
-def _family(path: Path) -> str:
+def family_of(path: Path) -> str:
     """What kind of model a weights file holds; our own files say it in their first lines."""
     if not path.is_file():
         raise NotFound(f"There is no weights file {path}.")

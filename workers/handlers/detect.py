@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from backend import families
 from backend.domain import Run
 from backend.errors import Refused
 from backend.jobs import kinds
 from backend.services import detecting
 from backend.services.detecting import Chosen
+from workers import fitting
 from workers.context import Context
 from workers.engine import chunks, pools, setups, sources
 from workers.engine.chunks import Work
@@ -29,6 +31,8 @@ def run(context: Context) -> Mapping[str, Any]:
     rooms = Rooms(context.database, context.files, context.settings)
     with context.database.read() as session:
         chosen = detecting.chosen_by(session, request)
+    if request.project_id is not None and families.find(chosen.family).needs_golden:
+        fitting.fit(context, request.project_id, request.source)
     context.progress(0.0, "Listing the images")
     items = list(_items(context, request))
     if not items:

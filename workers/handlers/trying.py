@@ -94,8 +94,8 @@ def _goldens(context: Context, request: kinds.Try) -> Iterator[str]:
     if request.project_id is None:
         raise Invalid("The golden board needs a project with golden pictures.")
     with context.database.read() as session:
-        for name in detecting.goldens(session, request.project_id, MOST_GOLDENS):
-            yield context.files.location(name)
+        for golden in detecting.goldens(session, request.project_id, MOST_GOLDENS):
+            yield context.files.location(golden.sha256)
 
 
 def _sure(answer: Answer) -> Detections:
