@@ -32,8 +32,8 @@ export class Bulk {
       h("button.quiet", { onclick: () => this.all(), title: "Select all images that the filters show (Ctrl+A)" }, "Select all"),
       pick(SPLITS, "split", "Set split"), pick(STATES, "state", "Set state"),
       h("button.for-labeler", { onclick: () => this.group() }, "Set group"),
-      h("button.for-labeler", { onclick: () => this.look("golden"), title: "Compare these boards with their goldens" }, "Propose from golden"),
-      h("button.for-labeler", { onclick: () => this.look("champion"), title: "Let the champion look at these" }, "Detect"),
+      h("button.for-labeler", { onclick: () => this.propose(), title: "Compare these boards with their goldens" }, "Propose from golden"),
+      h("button.for-labeler", { onclick: () => this.detect(), title: "Let the champion look at these" }, "Detect"),
       h("button.danger.for-labeler", { onclick: () => this.remove(), title: "Delete (Del)" }, "Delete"),
       h("button.quiet", { onclick: () => this.clear(), title: "Clear the selection (Esc)" }, "Clear"));
   }
@@ -44,12 +44,20 @@ export class Bulk {
     if (await ask(`Group of ${many(this.ids.size, "image")}`, "Set group", field("Group", name, hint))) await this.run("group", name.value);
   }
 
-  /** @param {"golden"|"champion"} model */
-  look(model) {
+  propose() {
+    return this.ask("/propose", {}, "Proposals for");
+  }
+
+  detect() {
+    return this.ask("", { model: "champion", options: {} }, "Detection in");
+  }
+
+  /** @param {string} path @param {object} body @param {string} words */
+  ask(path, body, words) {
     const source = { images: [...this.ids] };
     return attempt(async () => {
-      const job = await send("POST", `/api/projects/${encodeURIComponent(project())}/detect`, { model, source, options: {} });
-      toast(`Detection in ${many(source.images.length, "image")} is job ${job.id}.`, "done", { words: "Show", run: () => go({ tab: "detect" }) });
+      const job = await send("POST", `/api/projects/${encodeURIComponent(project())}/detect${path}`, { ...body, source });
+      toast(`${words} ${many(source.images.length, "image")}: job ${job.id}.`, "done", { words: "Show", run: () => go({ tab: "detect" }) });
     });
   }
 

@@ -75,7 +75,8 @@ class Train {
     const models = this.found.models.filter((one) => one.family === name && one.state === "ready");
     const starts = [["", "The family's own start weights"], ...models.map((one) => [one.name, `${one.name}${one.champion ? ", the champion" : ""}`]), ["scratch", "Nothing: from scratch"]];
     this.values.start = "";
-    fill(this.start, field("Start from", select(name === "golden" ? [["", "Rules, then the labels"]] : starts, "", (value) => ((this.values.start = value), this.look()))));
+    const chosen = select(name === "golden" ? this.partners() : starts, "", (value) => ((this.values.start = value), this.look()));
+    fill(this.start, field(name === "golden" ? "Together with" : "Start from", chosen), name === "golden" && this.grow());
     const known = (list) => list.filter(([key]) => list === ADVANCED || key in family.defaults).map((one) => this.number(one));
     const variants = family.variants.length > 0 && field("Size of the network", select(family.variants.map((one) => [one, one]), family.defaults.variant, (value) => this.set("variant", value)));
     fill(this.fields, variants, known(NUMBERS));
@@ -84,6 +85,24 @@ class Train {
     seed.addEventListener("change", () => (this.values.seed = seed.value === "" ? undefined : Number(seed.value), this.look()));
     fill(this.more.lastElementChild, known(ADVANCED), field("Seed", seed));
     this.more.hidden = name === "golden";
+  }
+
+  /** The detectors that a golden model may ask. */
+  partners() {
+    const found = this.found.models.filter((one) => ["yolo", "faster_rcnn"].includes(one.family) && one.state === "ready");
+    if (!found.length) return [["", "The labels alone: there is no detector yet"]];
+    return [["", "The best detector"], ...found.map((one) => [one.name, `${one.name} (${one.family})`]), ["scratch", "The labels alone"]];
+  }
+
+  /** Whether the golden board learns by itself. */
+  grow() {
+    const box = h("input", { type: "checkbox", checked: this.found.grows, class: "for-labeler" });
+    box.addEventListener("change", () => attempt(async () => {
+      const answer = await send("PUT", `${this.base()}/training/grow`, { on: box.checked });
+      this.found.grows = answer.grows;
+      toast(answer.grows ? "The golden board learns after every tenth labelled image." : "The golden board learns when you say so.", "done");
+    }));
+    return h("label.row", { title: "A new model after every tenth image that is done, and fresh proposals for those still new" }, box, "Learn by itself after every tenth labelled image");
   }
 
   number([key, words, step]) {

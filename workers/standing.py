@@ -47,7 +47,8 @@ def _against(
     if families.find(champion.family).task is Task.DETECT:
         differing = evaluating.by_image(ours, theirs, classes)
         figures["images"] = [_with_id(row, laid_out) for row in differing[:MOST]]
-    return {**figures, "model": champion.name, "model_id": champion.id}
+    who = {"model": champion.name, "model_id": champion.id, "family": champion.family}
+    return {**figures, **who}
 
 
 def _champion(context: Context, model: Model) -> Model | None:

@@ -14,7 +14,7 @@ from app.routes import shapes
 from backend.errors import Invalid, NotFound
 from backend.jobs import listing as jobs_of
 from backend.jobs import queue
-from backend.services import detecting, listing, registry
+from backend.services import detecting, listing, proposing, registry
 from backend.storage import rendering, warehouse
 
 router = APIRouter(prefix="/api/projects/{project}/detect", dependencies=[login.SEES])
@@ -60,7 +60,12 @@ def form(project: str, at: house.At) -> dict[str, Any]:
         found = house.project(session, project)
         ready = [one for one in registry.models(session, found.id) if one.state == "ready"]
         runs = warehouse.runs(session, found.id)[:SHOWN]
-        jobs = jobs_of.find(session, project_id=found.id, kind="detect", limit=SHOWN)
+        jobs = [
+            one
+            for kind in proposing.PURPOSES
+            for one in jobs_of.find(session, project_id=found.id, kind=kind, limit=SHOWN)
+        ]
+        jobs = sorted(jobs, key=lambda one: one.id, reverse=True)[:SHOWN]
         return {
             "models": [shapes.model(one) for one in ready],
             "counts": listing.counts(session, found.id, listing.Filter()),
@@ -84,6 +89,23 @@ def detect(project: str, body: Wanted, at: house.At, person: login.Labeler) -> d
             key=body.key,
         )
         return shapes.job(job)
+
+
+class Places(BaseModel):
+    """The images for which boxes are to be proposed."""
+
+    model_config = ConfigDict(extra="forbid")
+    source: Source = Source()
+    key: str = Field("", max_length=100)
+
+
+@router.post("/propose", status_code=201)
+def propose(project: str, body: Places, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Queue proposals from the goldens."""
+    with at.write() as session:
+        found = house.project(session, project)
+        source = body.source.model_dump(exclude_none=True)
+        return shapes.job(proposing.ask(session, found.id, source, person.name, body.key))
 
 
 @router.post("/try", status_code=201)

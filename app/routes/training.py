@@ -12,7 +12,7 @@ from app import house, login
 from app.routes import shapes
 from backend.families import FAMILIES
 from backend.jobs import kinds, listing, queue
-from backend.services import preflight, registry, training
+from backend.services import growing, preflight, registry, training
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES])
 
@@ -29,6 +29,13 @@ class Wanted(BaseModel):
     parameters: dict[str, Any] = Field(default_factory=dict, max_length=30)
     seed: int | None = Field(None, ge=0, le=2**31 - 1)
     key: str = Field("", max_length=100)
+
+
+class Grow(BaseModel):
+    """Whether the golden board learns by itself."""
+
+    model_config = STRICT
+    on: bool
 
 
 class Measured(BaseModel):
@@ -65,7 +72,16 @@ def form(project: str, at: house.At) -> dict[str, Any]:
             ],
             "models": [shapes.model(one) for one in registry.models(session, found.id)],
             "jobs": [shapes.standing(one, listing.standing(session, one)) for one in jobs],
+            "grows": growing.wanted(session, found.id),
         }
+
+
+@router.put("/projects/{project}/training/grow")
+def grow(project: str, body: Grow, at: house.At, person: login.Labeler) -> dict[str, bool]:  # noqa: ARG001
+    """Let the golden board learn by itself after every tenth labelled image, or not."""
+    with at.write() as session:
+        growing.choose(session, house.project(session, project).id, body.on)
+    return {"grows": body.on}
 
 
 @router.post("/projects/{project}/training/check")

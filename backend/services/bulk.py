@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Split, State
 from backend.errors import Invalid, NotFound
-from backend.services import images, labelling
+from backend.services import growing, images, labelling
 from backend.storage.tables import ImageRow
 
 PART = 10_000
@@ -36,6 +36,7 @@ def change(
         images.set_group(session, image_ids, wanted.value)
     elif wanted.action == "state":
         _set_state(session, image_ids, _state(wanted.value), author)
+        growing.after_label(session, project_id)
     elif wanted.action == "delete":
         images.put_away(session, image_ids)
     elif wanted.action == "restore":

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, DetectionRef, Revision, State, Verdict
 from backend.errors import Invalid
-from backend.services import labelling
+from backend.services import growing, images, labelling
 from backend.storage import warehouse
 from backend.storage.tables import DecisionRow
 
@@ -89,6 +89,8 @@ def save(session: Session, image_id: int, sheet: Sheet, author: str) -> Revision
     runs = _runs(image_id, [*before, *saved.boxes], sheet)
     if runs:
         _decide(session, image_id, sheet, saved, runs, {box.id for box in before})
+    if sheet.state is State.DONE:
+        growing.after_label(session, images.get(session, image_id).project_id)
     return saved
 
 

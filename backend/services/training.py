@@ -14,7 +14,7 @@ from backend import families, start_weights
 from backend.domain import Job, Model, ModelState, Split
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
-from backend.services import preflight, registry, snapshots
+from backend.services import detecting, preflight, registry, snapshots
 
 SCRATCH = "scratch"
 
@@ -41,8 +41,10 @@ def retrain(
     """Freeze a snapshot, number a model and queue its training, all or nothing.
 
     `start` is empty (the family's own start weights), "scratch", a model of the project (vN,
-    champion) or a weights file. `parameters` are those of `workers.models.base.Parameters`;
-    what a family does not know goes under "extra".
+    champion) or a weights file. A golden model starts from nothing; there it names the detector
+    whose evidence it takes in: the project's best one, unless it is "scratch".
+    `parameters` are those of `workers.models.base.Parameters`; what a family does not know goes
+    under "extra".
     """
     if key and (job := queue.by_key(session, key)):
         return Started(job, registry.get(session, int(job.request["model_id"])))
@@ -106,6 +108,8 @@ def _start(
     session: Session, project_id: int, family: str, start: str, values: dict[str, Any]
 ) -> str:
     """The weights as the worker finds them: a stored hash, a file, or nothing."""
+    if families.find(family).needs_golden:
+        return _partner(session, project_id, start, values)
     if start in ("", SCRATCH):
         if start == SCRATCH:
             values["extra"] = {**values.get("extra", {}), "from_scratch": True}
@@ -125,3 +129,25 @@ def _start(
     if model.state is not ModelState.READY:
         raise Refused(f"{model.name} is not ready, so nothing can start from it.")
     return model.weights
+
+
+def _partner(session: Session, project_id: int, start: str, values: dict[str, Any]) -> str:
+    """The weights of the detector that a golden model asks, which is noted under extra."""
+    if start == SCRATCH:
+        return ""
+    detectors = families.detectors()
+    if start.endswith(start_weights.SUFFIXES):
+        path = Path(start).resolve()
+        name, family, weights = path.name, detecting.family_of(path), str(path)
+    else:
+        named = registry.find(session, project_id, start) if start else None
+        model = named or registry.best(session, project_id, detectors)
+        if model is None:
+            return ""
+        if model.state is not ModelState.READY:
+            raise Refused(f"{model.name} is not ready, so it cannot be asked.")
+        name, family, weights = model.name, model.family, model.weights
+    if family not in detectors:
+        raise Refused(f"{name} is no detector ({', '.join(detectors)}) that could be asked.")
+    values["extra"] = {**values.get("extra", {}), "partner": {"name": name, "family": family}}
+    return weights

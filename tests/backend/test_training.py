@@ -210,7 +210,7 @@ def test_a_training_may_start_from_an_earlier_model(database: Database, project:
     assert started.job.request["start"] == "a" * 64
     finish(database, started)
     with pytest.raises(Refused, match="v1 is a yolo model"):
-        retrain(database, project, family="golden", start="v1")
+        retrain(database, project, family="faster_rcnn", start="v1")
 
 
 def test_the_verdict_names_what_is_better_and_what_is_worse(sqlite: Database) -> None:

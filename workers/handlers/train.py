@@ -60,6 +60,8 @@ def run(context: Context) -> Mapping[str, Any]:
         model = registry.complete(
             session, model.id, weights, evaluation, against=against, provenance=provenance
         )
+        if _takes_over(request, against):
+            model = registry.promote(session, model.id)
         verdict = registry.verdict(registry.details(session, model.id))
     context.log(verdict)
     tracking.record(context, model, trained.weights, provenance)
@@ -83,6 +85,14 @@ def _train(context: Context, request: kinds.Train, snapshot: TrainingSet) -> Tra
     family = base.implementation(request.family)
     start = _start(context, request.start)
     return family.train(snapshot, start, parameters, Part(context), folder)
+
+
+def _takes_over(request: kinds.Train, against: Mapping[str, Any]) -> bool:
+    """A model that grows by itself follows its golden champion where it is no worse."""
+    grows = request.parameters.get("extra", {}).get("grows", False)
+    difference = against.get("map50", {}).get("difference")
+    same = against.get("family") == request.family
+    return bool(grows and same and difference is not None and difference >= 0)
 
 
 def _start(context: Context, start: str) -> Path | None:

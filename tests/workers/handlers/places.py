@@ -59,6 +59,7 @@ class Place:
         """What the job's process would give its handler."""
         request = kinds.decode(job.kind, job.request)
         folder = self.settings.home / "jobs" / str(job.id)
+        folder.mkdir(parents=True, exist_ok=True)
         return Context(job, request, self.database, self.files, self.settings, folder)
 
     def run(self, run_id: int) -> Run:

@@ -1,0 +1,144 @@
+"""Golden boards as jobs: images find their golden, the canvas learns how it lies, models grow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from sqlalchemy import select, update
+
+from backend.domain import Project, State
+from backend.services import (
+    deciding,
+    detecting,
+    growing,
+    images,
+    labelling,
+    listing,
+    lying,
+    projects,
+    proposing,
+)
+from backend.services.deciding import Sheet
+from backend.services.detecting import Subject
+from backend.services.images import NewImage
+from backend.storage.tables import ImageRow
+from tests.workers.golden import boards
+from tests.workers.handlers import places
+from tests.workers.handlers.places import Place
+from workers import fitting
+
+
+@pytest.fixture
+def place(tmp_path: Path, shared_cache: Path) -> Iterator[Place]:
+    made = places.make(tmp_path / "home", shared_cache)
+    yield made
+    made.database.close()
+
+
+def bare(place: Place, project: int, *, groups: bool) -> dict[int, int]:
+    """Take the goldens away from all images of a project; gives which they were."""
+    with place.database.write.begin() as session:
+        mine = ImageRow.project_id == project
+        query = select(ImageRow.id, ImageRow.golden_id).where(mine, ~ImageRow.is_golden)
+        before = {id_: golden for id_, golden in session.execute(query)}
+        gone = {"golden_id": None} if groups else {"golden_id": None, "group": ""}
+        session.execute(update(ImageRow).where(mine).values(gone))
+    return before
+
+
+def goldens(place: Place, project: int) -> dict[int, int | None]:
+    with place.database.read() as session:
+        query = select(ImageRow.id, ImageRow.golden_id).where(
+            ImageRow.project_id == project, ~ImageRow.is_golden
+        )
+        return {id_: golden for id_, golden in session.execute(query)}
+
+
+@pytest.mark.parametrize("groups", [True, False])
+def test_images_find_the_golden_that_fits_best(place: Place, groups: bool) -> None:
+    project = place.sample(6)
+    before = bare(place, project, groups=groups)
+    assert len(set(before.values())) > 1
+    assert place.detect(project)["failed"] == 0
+    assert goldens(place, project) == before
+
+
+def test_an_image_that_fits_no_golden_stays_without(place: Place) -> None:
+    project = place.sample(3)
+    with place.database.write.begin() as session:
+        data = cv2.imencode(".png", boards.golden(3))[1].tobytes()
+        other = NewImage("other.png", place.files.put(data), boards.SIZE, boards.SIZE)
+        images.add(session, project, [other], "ann")
+    assert place.detect(project)["failed"] == 1
+    assert list(goldens(place, project).values()).count(None) == 1
+
+
+def test_group_goes_before_name_and_name_before_look() -> None:
+    first, second = Subject(1, "line/a7_golden.png", "a", "", "lot 1"), Subject(2, "b.png", "b")
+    assert fitting.candidates(Subject(3, "b.png", "c", "", "lot 1"), [first, second]) == [first]
+    assert fitting.candidates(Subject(3, "line/a7_012.png", "c"), [first, second]) == [first]
+    assert fitting.candidates(Subject(3, "c.png", "c"), [first, second]) == [first, second]
+
+
+def shifted(place: Place) -> Project:
+    """A project with one board that lies 5 pixels right and 3 above of its golden."""
+    clean = boards.golden(4)
+    pictures = {"golden.png": clean, "board.png": boards.moved(clean, x=5, y=-3)}
+    with place.database.write.begin() as session:
+        project = projects.create(session, "shifted", classes=("open",))
+        for name, pixels in pictures.items():
+            stored = place.files.put(cv2.imencode(".png", pixels)[1].tobytes())
+            is_golden = name == "golden.png"
+            golden = "" if is_golden else "golden.png"
+            new = NewImage(
+                name, stored, boards.SIZE, boards.SIZE, golden=golden, is_golden=is_golden
+            )
+            images.add(session, project.id, [new], "ann")
+    return project
+
+
+def test_the_page_learns_how_the_golden_lies(place: Place) -> None:
+    project = shifted(place)
+    place.detect(project.id)
+    with place.database.read() as session:
+        ids = images.ids(session, project.id, ["board.png"]).values()
+        [item] = lying.laid(session, listing.items(session, list(ids)))
+    matrix = np.array(item.lie).reshape(2, 3)
+    middle = matrix @ np.array([160, 160, 1])
+    np.testing.assert_allclose(middle, (155, 163), atol=0.7)
+
+
+def test_how_another_golden_lay_is_not_told(place: Place) -> None:
+    project = shifted(place)
+    place.detect(project.id)
+    with place.database.write.begin() as session:
+        ids = images.ids(session, project.id, ["board.png", "golden.png"])
+        images.set_golden(session, [ids["board.png"]], ids["board.png"])
+        [item] = lying.laid(session, listing.items(session, [ids["board.png"]]))
+    assert item.lie == ()
+
+
+def test_ten_labelled_boards_teach_a_model_that_proposes(place: Place) -> None:
+    project = place.sample(16)
+    with place.database.write.begin() as session:
+        every = list(detecting.subjects(session, project, {}))
+        labels = labelling.boxes_of(session, [one.image_id for one in every])
+        session.execute(update(ImageRow).values(state=State.NEW))
+        growing.choose(session, project, True)
+    for one in every[:10]:
+        with place.database.write.begin() as session:
+            version = images.get(session, one.image_id).version
+            sheet = Sheet(version, labels[one.image_id], State.DONE)
+            deciding.save(session, one.image_id, sheet, "ann")
+    trained = place.carry_out(place.claim())
+    proposals = place.carry_out(place.claim())
+    assert trained["family"] == "golden"
+    assert (proposals["images"], proposals["failed"]) == (6, 0)
+    with place.database.read() as session:
+        found = proposing.best(session, project, [one.image_id for one in every])
+    assert {one.proposer.split(":")[0] for one in found.values()} == {"v1"}
+    assert "label" in next(iter(found.values())).proposer
