@@ -5,11 +5,12 @@ A repeat changes no label and no decision: it is kept beside them, one a person 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import exists, func, or_, select
+from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.domain import State, Verdict
@@ -21,8 +22,6 @@ from backend.storage.types import now
 
 # A board comes again only after so many others, when the first answer is no longer in mind.
 BETWEEN = 10
-# Repeats are taken from all over the run: by the image's number times STRIDE, modulo LONG.
-STRIDE, LONG = 7919, 9973
 DEFECT = (Verdict.ACCEPT, Verdict.CORRECT)
 PAGE = 500
 
@@ -60,7 +59,8 @@ def due(session: Session, run_id: int, author: str, share: float) -> int:
     boards = (*of_run, DecisionRow.verdict.in_(deciding.BOARD_VERDICTS))
     mine = select(DecisionRow.id).where(*boards, DecisionRow.author == author)
     judged = session.scalar(select(func.count()).select_from(mine.subquery())) or 0
-    if repeated(session, run_id, author) + 1 > share * judged:
+    done = repeated(session, run_id, author)
+    if done + 1 > share * judged:
         return 0
     # What the person said a moment ago is still in mind.
     recent = session.scalar(mine.order_by(DecisionRow.id.desc()).offset(BETWEEN - 1).limit(1)) or 0
@@ -78,10 +78,21 @@ def due(session: Session, run_id: int, author: str, share: float) -> int:
             ~again,
             ~deciding.board_is_open(run_id, DecisionRow.image_id),
         )
-        .order_by((DecisionRow.image_id * STRIDE) % LONG, DecisionRow.id)
+        .order_by(DecisionRow.image_id)
         .limit(1)
     )
-    return session.scalar(query) or 0
+    start = _somewhere(session, of_run, f"{author} {done}")
+    later = session.scalar(query.where(DecisionRow.image_id >= start))
+    return later or session.scalar(query) or 0
+
+
+def _somewhere(session: Session, of_run: Sequence[ColumnElement[bool]], seed: str) -> int:
+    """A number among those of the run's images, another for each seed: an index leads there."""
+    first, last = (
+        session.scalar(select(most(DecisionRow.image_id)).where(*of_run)) or 0
+        for most in (func.min, func.max)
+    )
+    return int(first + zlib.crc32(seed.encode()) % (last - first + 1))
 
 
 def blind(session: Session, seen: Reviewed) -> Reviewed:
