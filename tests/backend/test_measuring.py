@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from sqlalchemy.orm import Session
 
+from backend import matching
 from backend.domain import Box, Detection, Run, RunImage, State
 from backend.services import images, labelling, measuring, projects, reviewing
 from backend.services.images import NewImage
@@ -48,6 +50,35 @@ def test_escapes_and_false_calls_are_counted_where_labels_exist(session: Session
 def test_the_thresholds_of_the_project_decide_what_counts(session: Session) -> None:
     reviewing.set_rule(session, reviewing.project_of(session, RUN), RULE)
     assert measuring.figures(session, RUN) == Figures(2, right=1, false_calls=1, escapes=1)
+
+
+def test_the_figures_are_those_of_matching_image_by_image(session: Session) -> None:
+    rng = np.random.default_rng(5)
+    project = reviewing.project_of(session, RUN)
+    names = [f"r{n}" for n in range(12)]
+    images.add(session, project, [NewImage(n, "f" * 64, 99, 99) for n in names], "")
+    ids = images.ids(session, project, names)
+    warehouse.start(session, Run(5, "v2", "yolo", datetime.now(UTC), project_id=project))
+    wanted = [0, 0, 0]
+    for name in names:
+        found = [Detection(*_place(rng), _label(rng), float(rng.uniform(0.5, 1))) for _ in range(9)]
+        labels = [Box(*_place(rng), _label(rng)) for _ in range(6)]
+        warehouse.record(session, 5, [RunImage(ids[name], name, detections=tuple(found))])
+        labelling.save(session, ids[name], 0, labels, "ana", state=State.DONE)
+        matched = matching.match_boxes(found, labels)
+        for at, more in enumerate((matched.found, matched.false_calls, matched.missed)):
+            wanted[at] += more
+    assert measuring.figures(session, 5) == Figures(12, *wanted)
+    assert wanted[0] > 5
+
+
+def _place(rng: np.random.Generator) -> tuple[float, float, float, float]:
+    x, y = rng.integers(0, 4, 2) * 20.0 + rng.uniform(0, 3, 2)
+    return float(x), float(y), float(x + 22), float(y + 22)
+
+
+def _label(rng: np.random.Generator) -> str:
+    return "spur" if rng.random() < 0.5 else "short"
 
 
 def test_the_lots_of_a_run_are_told(session: Session) -> None:
