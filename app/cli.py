@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from app import terminal
-from app.commands import look, models, people, put, review, serving, work
+from app.commands import finding, look, models, people, put, review, serving, work
 from backend.errors import LoupeError
 
 cli = typer.Typer(
@@ -21,7 +21,7 @@ cli = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for room in (serving, put, look, models, work, review, people):
+for room in (serving, put, look, models, finding, work, review, people):
     room.add_to(cli)
 
 

@@ -1,4 +1,4 @@
-"""Commands that ask the workers for something, and look at what they do."""
+"""Commands that look at the workers and at what they do."""
 
 from __future__ import annotations
 
@@ -8,62 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from app import terminal
-from app.commands import rooms, waiting
+from app.commands import rooms
 from app.terminal import AsJson
 from backend.domain import Job
 from backend.jobs import listing, presence, queue
-from backend.services import detecting, projects
-
-Project = Annotated[str, typer.Argument(help="Name of the project.")]
-Wait = Annotated[bool, typer.Option("--wait", help="Follow the job to its end.")]
 
 
 def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
-    for command in (detect, jobs, cancel, cluster, worker):
+    for command in (jobs, cancel, cluster, worker):
         cli.command()(command)
-
-
-def detect(
-    project: Annotated[str, typer.Argument(help="Name of the project; made for a --source.")],
-    model: Annotated[
-        str, typer.Option(help="vN, champion, golden (nothing trained) or a weights file.")
-    ] = "champion",
-    source: Annotated[
-        str, typer.Option(help="A picture, a folder, a list or a URL; default: the project.")
-    ] = "",
-    state: Annotated[
-        list[str] | None, typer.Option(help="Only images of the project in this state.")
-    ] = None,
-    split: Annotated[
-        list[str] | None, typer.Option(help="Only images of the project of this split.")
-    ] = None,
-    conf: Annotated[
-        float | None, typer.Option(help="Lowest score that counts.", min=0.0, max=1.0)
-    ] = None,
-    runtime: Annotated[str, typer.Option(help="openvino, torch …; default: the fastest.")] = "",
-    precision: Annotated[str, typer.Option(help="bf16, int8, fp32; default: bf16.")] = "",
-    again: Annotated[bool, typer.Option("--again", help="Look at known images again.")] = False,
-    wait: Wait = False,
-    as_json: AsJson = False,
-) -> None:
-    """Run a model over images; the results stand under Review.
-
-    Example: loupe detect boards --model champion --wait
-    """
-    options = {"runtime": runtime, "precision": precision, "again": again, "confidence": conf}
-    wanted = {name: value for name, value in options.items() if value not in ("", None, False)}
-    with rooms.open_rooms() as at:
-        with at.database.write.begin() as session:
-            found = (projects.find_or_create if source else projects.find)(session, project)
-            place = {"path": rooms.place(source)} if source else _among(state, split)
-            job = detecting.ask(
-                session, found.id, model, source=place, options=wanted, author=rooms.me()
-            )
-        if wait:
-            job = waiting.follow(at, job, as_json)
-    answer = {"run": job.id, **job.result} if wait else {"run": job.id, "job": job.id}
-    _say(answer, as_json, _found(answer) if wait else f"Job {job.id} waits: loupe jobs --watch")
 
 
 def jobs(
@@ -143,25 +97,6 @@ def worker(
                 time.sleep(0.5)
         except KeyboardInterrupt:
             terminal.say("The worker hands back what it holds, and ends.")
-
-
-def _among(states: list[str] | None, splits: list[str] | None) -> dict[str, list[str]]:
-    return {name: values for name, values in (("states", states), ("splits", splits)) if values}
-
-
-def _say(answer: dict[str, Any], as_json: bool, sentence: str) -> None:
-    if as_json:
-        terminal.document(answer)
-    else:
-        terminal.say(sentence)
-
-
-def _found(answer: dict[str, Any]) -> str:
-    return (
-        f"Run {answer['run']}: {answer.get('detections', 0):,} detections in "
-        f"{answer.get('images', 0):,} images, {answer.get('failed', 0):,} unreadable, "
-        f"{answer.get('images_per_second', 0):,.0f} images/s."
-    )
 
 
 def _job(one: Job) -> dict[str, Any]:

@@ -65,6 +65,14 @@ def by_key(session: Session, key: str) -> Job | None:
     return to_job(row) if row else None
 
 
+def going_on(session: Session, request: kinds.Request) -> Job | None:
+    """The job that holds, or waits for, the lock that this request would take."""
+    lock = kinds.fill(kinds.find(request.kind).lock, request)
+    ended = Row.state.in_(FINAL)
+    row = session.scalar(select(Row).where(Row.kind == request.kind, Row.lock == lock, ~ended))
+    return to_job(row) if row else None
+
+
 def refuse_waiting(session: Session, name: str, project_id: int) -> None:
     """Raise Busy if a job of that kind already waits for the project: no need to prepare one."""
     waiting = select(Row.id).where(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session, aliased
 
 from backend import families
@@ -18,7 +18,7 @@ from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.services import projects
 from backend.storage import engine
-from backend.storage.tables import BoxRow, ImageRow, ModelRow
+from backend.storage.tables import BoxRow, ImageRow, ModelRow, ProjectRow
 
 CHAMPION = "champion"
 GOLDEN = "golden"
@@ -101,7 +101,7 @@ def watch(
     options: Mapping[str, Any] | None = None,
     author: str = "",
 ) -> Job:
-    """Queue the watch over a folder; it goes on until its job is cancelled."""
+    """Queue the watch over a folder until its job is cancelled; one that goes on is taken up."""
     chosen = choose(session, project_id, model)
     request = kinds.Watch(
         project_id,
@@ -113,7 +113,15 @@ def watch(
         str(folder.resolve()),
         str(out.resolve()) if out else "",
     )
-    return queue.enqueue(session, request, author=author)
+    known = queue.going_on(session, request)
+    if known is None:
+        return queue.enqueue(session, request, author=author)
+    if known.request != kinds.encode(request):
+        raise Refused(
+            f"Job {known.id} watches {folder} with another model or other settings; end it first: "
+            f"loupe cancel {known.id}"
+        )
+    return known
 
 
 def goldens(session: Session, project_id: int, most: int) -> list[Subject]:
@@ -146,6 +154,22 @@ def choose(session: Session, project_id: int | None, model: str) -> Chosen:
     return _registered(session, project_id, model)
 
 
+def home(session: Session, model: str) -> int | None:
+    """The project of a model that is named without one; None for a weights file."""
+    if model == GOLDEN or model.endswith(WEIGHTS):
+        return None
+    query = select(ProjectRow.id, ProjectRow.name).join(
+        ModelRow, (ModelRow.project_id == ProjectRow.id) & ModelRow.champion.is_(True)
+    )
+    found = session.execute(query.order_by(ProjectRow.name)).all()
+    if not found:
+        raise NotFound(f"No project has a trained model yet, so there is no {model!r}.")
+    if len(found) > 1:
+        names = ", ".join(name for _, name in found)
+        raise Refused(f"Several projects have a {model}: name one with --project ({names}).")
+    return int(found[0][0])
+
+
 def chosen_by(session: Session, request: kinds.Detect) -> Chosen:
     """The model that a queued request means."""
     if request.model_id is None:
@@ -157,23 +181,36 @@ def chosen_by(session: Session, request: kinds.Detect) -> Chosen:
     return _chosen(row)
 
 
+def count(session: Session, project_id: int, source: Mapping[str, Any]) -> int:
+    """How many images of a project a run looks at."""
+    if "images" in source:
+        return len(set(source["images"]))
+    query = select(func.count()).select_from(ImageRow).where(*_chosen_by_source(project_id, source))
+    return session.scalar(query) or 0
+
+
+def _chosen_by_source(project_id: int, source: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    chosen = [
+        ImageRow.project_id == project_id,
+        ImageRow.is_golden.is_(False),
+        ImageRow.deleted.is_(None),
+    ]
+    if "splits" in source:
+        chosen.append(ImageRow.split.in_(source["splits"]))
+    if "states" in source:
+        chosen.append(ImageRow.state.in_(source["states"]))
+    return chosen
+
+
 def subjects(session: Session, project_id: int, source: Mapping[str, Any]) -> Iterator[Subject]:
     """The images of a project that a run looks at, in the order of their names."""
     golden = aliased(ImageRow)
     query = (
         select(ImageRow.id, ImageRow.name, ImageRow.sha256, golden.sha256, ImageRow.group)
         .outerjoin(golden, golden.id == ImageRow.golden_id)
-        .where(
-            ImageRow.project_id == project_id,
-            ImageRow.is_golden.is_(False),
-            ImageRow.deleted.is_(None),
-        )
+        .where(*_chosen_by_source(project_id, source))
         .order_by(ImageRow.name)
     )
-    if "splits" in source:
-        query = query.where(ImageRow.split.in_(source["splits"]))
-    if "states" in source:
-        query = query.where(ImageRow.state.in_(source["states"]))
     wanted = set(source["images"]) if "images" in source else None
     for image_id, name, sha256, golden_sha256, group in session.execute(query):
         if wanted is None or image_id in wanted:

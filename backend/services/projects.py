@@ -63,6 +63,11 @@ def find(session: Session, name: str) -> Project:
     return _project(session, row)
 
 
+def known(session: Session, name: str) -> bool:
+    """Whether there is a project of that name."""
+    return session.scalar(select(ProjectRow.id).where(ProjectRow.name == name)) is not None
+
+
 def get(session: Session, project_id: int) -> Project:
     """The project with that id."""
     row = session.get(ProjectRow, project_id)

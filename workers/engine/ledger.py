@@ -165,19 +165,6 @@ def _facts(item: Item, one: Looked) -> dict[str, Any]:
     return {"golden": item.golden_sha256, **({"lie": list(one.lie)} if one.lie else {})}
 
 
-def document(image: RunImage) -> list[dict[str, Any]]:
-    """The detections of an image for other programs, in absolute pixels."""
-    return [
-        {
-            "name": image.name,
-            "class": one.label,
-            "confidence": round(one.score, 4),
-            "box": {name: round(getattr(one, name), 2) for name in ("x1", "y1", "x2", "y2")},
-        }
-        for one in image.detections
-    ]
-
-
 def _is_same(item: Item, found: RunImage | None) -> bool:
     """The same bytes give the same boxes, unless they are compared with another golden."""
     return found is not None and found.facts.get("golden", "") == item.golden_sha256

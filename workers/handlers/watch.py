@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -15,10 +14,9 @@ from backend import families
 from backend.domain import RunImage
 from backend.errors import Invalid, Refused
 from backend.jobs import kinds
-from backend.services import detecting
-from backend.storage import files
+from backend.services import detecting, documents
 from workers.context import Context
-from workers.engine import chunks, ledger, setups, sources
+from workers.engine import chunks, setups, sources
 from workers.engine.chunks import Work
 from workers.engine.ledger import Ledger
 from workers.engine.setups import Rooms
@@ -129,8 +127,7 @@ class Watch:
         """A file of results for each picture, before its row says that it is done."""
         for image in seen if self._out else ():
             assert self._out is not None
-            text = json.dumps(ledger.document(image), indent=1)
-            files.replace(self._out / f"{image.name}.json", text.encode())
+            documents.keep(image, self._out)
 
 
 def arrivals(folder: Path) -> Iterator[Arrival]:

@@ -1,0 +1,168 @@
+"""Commands that run a model over pictures: those of a project, of a place, or as they arrive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from sqlalchemy.orm import Session
+
+from app import terminal
+from app.commands import rooms, waiting
+from app.terminal import AsJson
+from backend.errors import Invalid, Refused
+from backend.services import detecting, documents, expecting, projects
+
+Model = Annotated[
+    str, typer.Option(help="vN, champion, golden (nothing trained) or a weights file.")
+]
+Conf = Annotated[float | None, typer.Option(help="Lowest score that counts.", min=0.0, max=1.0)]
+Runtime = Annotated[str, typer.Option(help="openvino, torch …; default: the fastest.")]
+Precision = Annotated[str, typer.Option(help="bf16, int8, f32; default: bf16 where it is known.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for a JSON file of each picture.")]
+Of = Annotated[str, typer.Option("--project", help="The model's project, where it is not named.")]
+REASONS = 8
+
+
+def add_to(cli: typer.Typer) -> None:
+    """Make these commands of `loupe`."""
+    for command in (detect, watch):
+        cli.command()(command)
+
+
+def detect(
+    subject: Annotated[str, typer.Argument(help="A project; or a picture, folder, list or URL.")],
+    model: Model = "champion",
+    source: Annotated[
+        str, typer.Option(help="A picture, a folder, a list or a URL; default: the project.")
+    ] = "",
+    state: Annotated[
+        list[str] | None, typer.Option(help="Only images of the project in this state.")
+    ] = None,
+    split: Annotated[
+        list[str] | None, typer.Option(help="Only images of the project of this split.")
+    ] = None,
+    conf: Conf = None,
+    runtime: Runtime = "",
+    precision: Precision = "",
+    again: Annotated[bool, typer.Option("--again", help="Look at known images again.")] = False,
+    out: Out = None,
+    project: Of = "",
+    wait: Annotated[bool, typer.Option("--wait", help="Follow the job to its end.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a model over images; the results stand under Review.
+
+    Example: loupe detect ./lot-7 --model champion --out found
+    """
+    options = _options(runtime, precision, conf, again=again)
+    wait = wait or out is not None
+    with rooms.open_rooms() as at:
+        with at.database.write.begin() as session:
+            found, place = _subject(session, subject, source, project, model)
+            asked = {"path": place} if place else _among(state, split)
+            told = expecting.sentences(session, found, model, asked, options)
+            job = detecting.ask(
+                session, found, model, source=asked, options=options, author=rooms.me()
+            )
+        for sentence in () if as_json else told:
+            terminal.warn(sentence)
+        if wait:
+            job = waiting.follow(at, job, as_json)
+        with at.database.read.begin() as session:
+            reasons = documents.failures(session, job.id, REASONS) if wait else []
+            if out is not None:
+                documents.write(session, job.id, out)
+    answer = {"run": job.id, **job.result} if wait else {"run": job.id, "job": job.id}
+    if as_json:
+        terminal.document(answer)
+        return
+    terminal.say(_found(answer) if wait else f"Job {job.id} waits: loupe jobs --watch")
+    _complain(reasons, answer.get("failed", 0))
+
+
+def watch(
+    folder: Annotated[Path, typer.Argument(help="The folder into which pictures arrive.")],
+    model: Model = "champion",
+    project: Of = "",
+    conf: Conf = None,
+    runtime: Runtime = "",
+    precision: Precision = "",
+    out: Out = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Leave the watch to the worker that is alive.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look at every picture that arrives in a folder, each once, also across restarts.
+
+    Example: loupe watch /data/aoi --model champion --out /data/aoi-found
+    """
+    if not folder.is_dir():
+        raise Invalid(f"There is no folder {folder} to be watched.")
+    options = _options(runtime, precision, conf)
+    with rooms.open_rooms() as at:
+        with at.database.write.begin() as session:
+            found = _project(session, project, model)
+            job = detecting.watch(
+                session, found, model, folder, out=out, options=options, author=rooms.me()
+            )
+        if as_json:
+            terminal.document({"run": job.id, "job": job.id, "folder": str(folder)})
+        if detach:
+            terminal.warn(f"Job {job.id} watches {folder} until: loupe cancel {job.id}")
+            return
+        terminal.warn(
+            f"Watching {folder} as run {job.id}. Ctrl+C pauses it; the same command goes on."
+        )
+        try:
+            waiting.follow(at, job, as_json)
+        except KeyboardInterrupt:
+            terminal.warn(f"Run {job.id} keeps what it has seen. End it: loupe cancel {job.id}")
+
+
+def _options(
+    runtime: str, precision: str, conf: float | None, *, again: bool = False
+) -> dict[str, Any]:
+    given = {"runtime": runtime, "precision": precision, "confidence": conf, "again": again}
+    return {name: value for name, value in given.items() if value not in ("", None, False)}
+
+
+def _subject(
+    session: Session, subject: str, source: str, project: str, model: str
+) -> tuple[int | None, str]:
+    """The project that a run belongs to, and the place of its pictures if they are not there."""
+    if source:
+        return projects.find_or_create(session, subject).id, rooms.place(source)
+    if projects.known(session, subject):
+        return projects.find(session, subject).id, ""
+    if "://" in subject or Path(subject).expanduser().exists():
+        return _project(session, project, model), rooms.place(subject)
+    raise Refused(f"There is no project, picture, folder or list named {subject!r}.")
+
+
+def _project(session: Session, project: str, model: str) -> int | None:
+    if project:
+        return projects.find(session, project).id
+    return detecting.home(session, model)
+
+
+def _among(states: list[str] | None, splits: list[str] | None) -> dict[str, list[str]]:
+    return {name: values for name, values in (("states", states), ("splits", splits)) if values}
+
+
+def _found(answer: dict[str, Any]) -> str:
+    return (
+        f"Run {answer['run']}: {answer.get('detections', 0):,} detections in "
+        f"{answer.get('images', 0):,} images ({answer.get('known', 0):,} known), "
+        f"{answer.get('failed', 0):,} unreadable, "
+        f"{answer.get('images_per_second', 0):,.0f} images/s."
+    )
+
+
+def _complain(reasons: list[str], failed: int) -> None:
+    for reason in reasons:
+        terminal.warn(reason)
+    if failed > len(reasons):
+        terminal.warn(f"… and {failed - len(reasons):,} more.")

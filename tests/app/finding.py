@@ -1,0 +1,115 @@
+"""A house whose commands are called as a person calls them, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from backend.services import images, projects, registry
+from backend.services.images import NewImage
+from backend.storage import engine
+from backend.storage.engine import Database
+from backend.storage.files import Files
+
+WEIGHTS = Path(__file__).parents[2] / "assets" / "start_yolo11n.safetensors"
+
+
+@dataclass
+class Desk:
+    """A home folder, with the database that its commands use."""
+
+    home: Path
+    database: Database
+
+    @property
+    def files(self) -> Files:
+        """Where the home's pictures and weights are."""
+        return Files(str(self.home / "files"), self.home / "cache")
+
+    def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Carry out a command to its end; what it says on both channels stands together."""
+        return subprocess.run(
+            [sys.executable, "-m", "app.cli", *arguments],
+            env=self._environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, check=check, timeout=300,
+        )  # fmt: skip
+
+    @contextmanager
+    def running(self, *arguments: str) -> Iterator[None]:
+        """A command that goes on until Ctrl+C."""
+        command = [sys.executable, "-m", "app.cli", *arguments]
+        process = subprocess.Popen(command, env=self._environment())
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0
+
+    def champion(self, project: str, weights: Path = WEIGHTS) -> int:
+        """A project whose champion was trained elsewhere; gives its id."""
+        with self.database.write.begin() as session:
+            made = projects.create(session, project).id
+            model = registry.add(session, made, "yolo", classes=(), snapshot_id=None, parameters={})
+            registry.complete(session, model.id, self.files.put(weights.read_bytes()), {})
+        return made
+
+    def boards(self, project: str, count: int) -> None:
+        """Boards of 96×96 with one defect each, and their golden; forty files serve them all."""
+        golden = np.zeros((96, 96), np.uint8)
+        golden[20:30, :] = golden[60:70, :] = 255
+        stored = [self._stored(golden)]
+        for i in range(40):
+            board = golden.copy()
+            board[20:30, 8 + 2 * i : 14 + 2 * i] = 0
+            stored.append(self._stored(board))
+        new = [NewImage("golden", stored[0], 96, 96, is_golden=True)]
+        new += [
+            NewImage(f"{i:05}", stored[1 + i % 40], 96, 96, golden="golden") for i in range(count)
+        ]
+        with self.database.write.begin() as session:
+            images.add(session, projects.create(session, project).id, new, "ann")
+
+    def _stored(self, pixels: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> str:
+        return self.files.put(cv2.imencode(".png", pixels)[1].tobytes())
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "LOUPE_HOME": str(self.home), "COLUMNS": "120"}
+
+
+@contextmanager
+def desk(home: Path) -> Iterator[Desk]:
+    """An empty home."""
+    home.mkdir(exist_ok=True)
+    database = engine.open_urls(f"sqlite:///{home / 'loupe.db'}")
+    engine.create_tables(database)
+    try:
+        yield Desk(home, database)
+    finally:
+        database.close()
+
+
+def until(what: Callable[[], bool], seconds: float) -> float:
+    """Wait for a condition; gives how long it took."""
+    began = time.monotonic()
+    while not what():
+        assert time.monotonic() - began < seconds
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def photo(path: Path, seed: int) -> None:
+    """A small picture that no other seed gives, put into its folder in one step."""
+    pixels = np.random.default_rng(seed).integers(0, 255, (60, 80, 3), np.uint8)
+    part = path.with_suffix(".part")
+    part.write_bytes(cv2.imencode(".png", cv2.resize(pixels, (640, 480)))[1].tobytes())
+    part.rename(path)

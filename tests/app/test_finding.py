@@ -1,0 +1,111 @@
+"""`loupe detect` and `loupe watch` as a person calls them, with real workers beside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.domain import JobState
+from backend.jobs import queue
+from backend.services import documents
+from backend.storage import warehouse
+from tests.app import finding
+from tests.app.finding import Desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with finding.desk(tmp_path / "home") as made:
+        yield made
+
+
+def test_a_folder_that_is_no_project_gives_a_file_for_each_picture(
+    desk: Desk, tmp_path: Path
+) -> None:
+    lot = tmp_path / "lot"
+    (lot / "left").mkdir(parents=True)
+    finding.photo(lot / "left" / "one.png", 1)
+    finding.photo(lot / "two.png", 2)
+    (lot / "broken.png").write_text("no picture")
+    asked = ("--model", str(finding.WEIGHTS), "--conf", "0.0001", "--out", str(tmp_path / "found"))
+    said = desk.run("detect", str(lot), *asked).stdout
+    assert "in 3 images (0 known), 1 unreadable" in said
+    assert "broken.png is not a picture" in said
+    written = sorted(path.relative_to(tmp_path / "found") for path in tmp_path.rglob("*.json"))
+    assert [str(path) for path in written] == ["left/one.png.json", "two.png.json"]
+    rows = json.loads((tmp_path / "found" / written[0]).read_text())
+    assert rows
+    assert set(rows[0]) == {"name", "class", "confidence", "box"}
+    assert set(rows[0]["box"]) == {"x1", "y1", "x2", "y2"}
+    assert all(0 <= row["box"]["x1"] <= row["box"]["x2"] <= 640 for row in rows)
+
+
+def test_what_is_neither_project_nor_place_is_told(desk: Desk) -> None:
+    done = desk.run("detect", "nowhere", check=False)
+    assert done.returncode == 1
+    assert "There is no project, picture, folder or list named 'nowhere'." in done.stdout
+
+
+def test_a_model_named_without_its_project_is_the_only_champion(desk: Desk, tmp_path: Path) -> None:
+    finding.photo(tmp_path / "one.png", 1)
+    home = desk.champion("boards")
+    asked = ("detect", str(tmp_path / "one.png"), "--wait", "--json")
+    answer = json.loads(desk.run(*asked).stdout.splitlines()[-1])
+    with desk.database.read.begin() as session:
+        run = warehouse.get(session, answer["run"])
+    assert (run.project_id, run.model, answer["images"]) == (home, "v1", 1)
+    desk.champion("faces")
+    refused = desk.run(*asked, check=False)
+    assert refused.returncode == 1
+    assert "name one with --project (boards, faces)" in refused.stdout
+
+
+def test_a_watched_folder_is_answered_within_a_second_each_file_once_across_restarts(
+    desk: Desk, tmp_path: Path
+) -> None:
+    inbox, out = tmp_path / "inbox", tmp_path / "out"
+    inbox.mkdir()
+    desk.champion("boards")
+    asked = ("watch", str(inbox), "--model", "champion", "--out", str(out))
+    finding.photo(inbox / "first.png", 0)
+    written: dict[str, int] = {}
+    for start in (1, 4):
+        with desk.running(*asked):
+            names = [path.name for path in inbox.glob("*.png")]
+            finding.until(lambda: all((out / f"{n}.json").exists() for n in names), 120)  # noqa: B023
+            for number in range(start, start + 3):
+                finding.photo(inbox / f"{number}.png", number)
+                answer = out / f"{number}.png.json"
+                assert finding.until(answer.exists, 10) < 1.0
+        now = {path.name: path.stat().st_mtime_ns for path in out.iterdir()}
+        assert written.items() <= now.items()
+        written = now
+        finding.photo(inbox / f"while-away-{start}.png", 100 + start)
+    with desk.database.read.begin() as session:
+        job = queue.get(session, 1)
+        assert job.state is not JobState.DONE
+        assert len(warehouse.seen(session, job.id)) == len(written) == 8
+
+
+@pytest.mark.slow
+def test_a_run_over_five_thousand_images_says_little(desk: Desk) -> None:
+    desk.boards("boards", 5000)
+    said = desk.run("detect", "boards", "--model", "golden", "--wait").stdout
+    assert "in 5,000 images (0 known), 0 unreadable" in said
+    assert len(said.splitlines()) <= 20
+    again = desk.run("detect", "boards", "--model", "golden", "--wait").stdout
+    assert "5,000 images, about" in again
+    assert "(5,000 known)" in again
+
+
+def test_a_name_never_leads_out_of_the_folder(tmp_path: Path) -> None:
+    from backend.domain import Detection, RunImage
+
+    for name in ("../../evil.jpg", "/abs/evil.jpg", "a/../../evil.jpg"):
+        image = RunImage(1, name, detections=(Detection(1, 2, 3, 4, "short", 0.5),))
+        documents.keep(image, tmp_path / "out" / "in")
+    assert all((tmp_path / "out" / "in") in path.parents for path in tmp_path.rglob("*.json"))
+    assert len(list(tmp_path.rglob("evil.jpg.json"))) == 3
