@@ -52,6 +52,14 @@ RUNTIMES = {
             ("bf16", "f32", "int8"),
         ),
         Runtime(
+            "onnxruntime",
+            "ONNX Runtime, where it is installed",
+            "workers.runtimes.onnxruntime",
+            ("onnxruntime",),
+            ("yolo",),
+            ("f32",),
+        ),
+        Runtime(
             "torch",
             "PyTorch: on a graphics card, or plain on the processor",
             "workers.runtimes.torch",

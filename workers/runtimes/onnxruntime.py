@@ -1,0 +1,81 @@
+"""Runs graphs in ONNX Runtime where it is installed: on CUDA where its build has it, or plainly."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from workers.models.base import Model
+from workers.runtimes import Source
+from workers.runtimes.boxes import BoxModel
+
+GRAPH = "graph.onnx"
+CUDA, PLAIN = "CUDAExecutionProvider", "CPUExecutionProvider"
+OPSET = 17
+CARD_BATCH = 32
+
+
+def precision(wanted: str) -> str:
+    """There is one."""
+    del wanted
+    return "f32"
+
+
+def about(source: Source) -> tuple[tuple[str, ...], int]:
+    """The classes and the image size."""
+    from workers.runtimes import networks
+
+    return networks.about(source)
+
+
+def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
+    """Write the graph for any number of pictures of any size."""
+    del precision, pictures
+    import torch
+
+    from workers.runtimes import networks
+
+    graph, _ = networks.detector(source)
+    axes = {"pixels": {0: "count", 1: "height", 2: "width"}, "rows": {0: "count"}}
+    # Two pictures: with one the graph would take the short way that serves one alone.
+    example = torch.zeros(2, 640, 480, 3, dtype=torch.uint8)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tracing is deprecated, yet keeps the shape open
+        torch.onnx.export(
+            graph, (example,), str(folder / GRAPH), dynamo=False, opset_version=OPSET,
+            input_names=["pixels"], output_names=["rows"], dynamic_axes=axes,
+        )  # fmt: skip
+
+
+def load(folder: Path, source: Source, precision: str, confidence: float, threads: int) -> Model:
+    """The model on the card if this build of the library reaches one."""
+    del precision
+    forward = OnnxForward(folder / GRAPH, threads)
+    return BoxModel(forward, source.classes, source.image_size, confidence)
+
+
+class OnnxForward:
+    """A prepared graph in a session."""
+
+    def __init__(self, path: Path, threads: int) -> None:
+        found = onnxruntime.get_available_providers()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.log_severity_level = 3
+        providers = [name for name in (CUDA, PLAIN) if name in found]
+        self._session = onnxruntime.InferenceSession(str(path), options, providers=providers)
+        self.most = CARD_BATCH if CUDA in self._session.get_providers() else 1
+
+    def tensor(self, count: int, height: int, width: int) -> NDArray[np.uint8]:
+        """A fresh array."""
+        return np.empty((count, height, width, 3), np.uint8)
+
+    def infer(self, tensor: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """The rows."""
+        (rows,) = self._session.run(["rows"], {"pixels": tensor})
+        return np.asarray(rows, np.float32)
