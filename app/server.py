@@ -32,6 +32,7 @@ ROOMS = (
     "assets",
     "decisions",
     "detecting",
+    "expecting",
     "images",
     "jobs",
     "labelling",

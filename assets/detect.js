@@ -1,6 +1,7 @@
 /** Detect: run a model over images of the project, and try it on one picture. */
 
 import { field, fill, h, select } from "./dom.js";
+import { failures, Foresight } from "./foresee.js";
 import { get, send, token } from "./net.js";
 import { address, attempt, page, poll, project, query, toast } from "./site.js";
 import { nothingChosen } from "./nothing.js";
@@ -26,6 +27,7 @@ class Detect {
     this.now = h("div");
     this.runs = h("section.panel");
     this.tryOut = new TryOut(() => this.model.value);
+    this.foresight = new Foresight();
     this.button = h("button.primary.for-labeler", { onclick: () => this.detect() }, "Detect");
     this.sheet = h("div.sheet", {}, h("h1", {}, "Detect"),
       h("div.two", {}, h("section.panel", {}, h("header", {}, h("h2", {}, "What to look at")), this.form, h("div.inside", {}, h("div.row", {}, this.button))), this.tryOut.element),
@@ -42,6 +44,7 @@ class Detect {
     const found = await attempt(() => get(this.base()));
     if (!found) return;
     const fresh = this.project !== project();
+    this.foresight.forget();
     this.project = project();
     this.found = found;
     if (fresh) this.draw();
@@ -57,13 +60,13 @@ class Detect {
     this.confidence = h("input", { type: "range", min: 0.01, max: 0.95, step: 0.01, value: 0.25 });
     const shown = h("output.number", {}, ".25");
     this.confidence.addEventListener("input", () => (shown.textContent = share(Number(this.confidence.value), 2)));
-    this.precision = select([["", "Automatic"], ["bf16", "bf16"], ["int8", "int8, faster"], ["fp32", "fp32"]], "");
+    this.precision = select([["", "Automatic"], ["bf16", "bf16"], ["int8", "int8, faster"], ["f32", "f32"]], "", () => this.words());
     this.again = h("input", { type: "checkbox" });
     const nothing = !models.length && !golden.length;
     fill(this.form, nothing && h("p.warn", {}, "There is no trained model, and no image has a golden: train a model first."),
       field("Model", this.model), field("Images", this.source),
       h("div.form-grid", {}, field("Lowest score", h("div.row", {}, this.confidence, shown)), field("Precision", this.precision)),
-      h("label.row", {}, this.again, "Look again at images that this model knows"));
+      h("label.row", {}, this.again, "Look again at images that this model knows"), this.foresight.element);
     this.button.disabled = nothing;
     this.words();
   }
@@ -74,6 +77,7 @@ class Detect {
     const number = { all, new: state.new, undone: (state.new ?? 0) + (state.started ?? 0), test: split.test, val: split.val, train: split.train }[this.source.value] ?? 0;
     this.button.textContent = `Detect in ${many(number, "image")}`;
     this.button.disabled = number === 0 || !this.model.value;
+    this.foresight.show(this.base(), this.model.value, number, this.precision.value);
   }
 
   detect() {
@@ -100,7 +104,7 @@ class Detect {
     const heads = ["Run", "Model", "Images", "Detections", "Unreadable", "Speed", "When", ""];
     const rows = this.found.runs.map((run, at) => h("tr", {}, h("td", {}, `Run ${run.id}`),
       h("td", { title: run.runtime ? `Run by ${run.runtime}` : "" }, model(run.model)), h("td.number", {}, count(run.images)), h("td.number", {}, count(run.detections)),
-      h(`td.number${run.failed ? ".bad" : ""}`, {}, count(run.failed)), h("td.number", {}, run.seconds ? `${count(Math.round((run.facts.images_per_second ?? run.images / run.seconds) * 10) / 10)} images/s` : "–"), h("td.date", {}, ago(run.at)),
+      h("td.number", {}, run.failed ? h("button.quiet.bad", { onclick: () => failures(this.base(), run) }, count(run.failed)) : count(0)), h("td.number", {}, run.seconds ? `${count(Math.round((run.facts.images_per_second ?? run.images / run.seconds) * 10) / 10)} images/s` : "–"), h("td.date", {}, ago(run.at)),
       h("td.number", {}, h(`a.button${at ? "" : ".primary"}`, { href: address({ project: this.project, tab: "review", run: run.id }) }, "Review"))));
     fill(this.runs, h("header", {}, h("h2", {}, "Runs")), rows.length
       ? h("table", {}, h("thead", {}, h("tr", {}, heads.map((name, at) => h(`th${at > 1 && at < 6 ? ".number" : ""}`, {}, name)))), h("tbody", {}, rows))

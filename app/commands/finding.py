@@ -157,7 +157,7 @@ def _found(answer: dict[str, Any]) -> str:
         f"Run {answer['run']}: {answer.get('detections', 0):,} detections in "
         f"{answer.get('images', 0):,} images ({answer.get('known', 0):,} known), "
         f"{answer.get('failed', 0):,} unreadable, "
-        f"{answer.get('images_per_second', 0):,.0f} images/s."
+        f"{answer.get('images_per_second', 0):,.3g} images/s."
     )
 
 

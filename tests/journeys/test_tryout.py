@@ -1,0 +1,114 @@
+"""Detect in the browser: pictures tried at once, what a run will take, what it could not read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from backend.services import detecting, registry
+from backend.settings import Settings
+from backend.storage import engine, files, warehouse
+from tests.journeys import conftest
+from tests.journeys.conftest import Site
+
+pytestmark = pytest.mark.slow
+
+LONG = 240_000
+
+
+@pytest.fixture(scope="module")
+def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site with a worker beside it."""
+    conftest.chromium()
+    home = tmp_path_factory.mktemp("trying")
+    url, process = conftest.start(home)
+    settings = Settings(home=home)
+    database = engine.connect(settings)
+    yield Site(home, url, process, database, files.connect(settings))
+    database.close()
+    conftest.stop(process)
+
+
+@pytest.fixture
+def desk(browser: Browser, working: Site) -> Iterator[Page]:
+    context = browser.new_context(base_url=working.url, viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(20_000)
+    page, complaints = context.new_page(), list[str]()
+    conftest.watch(page, working.url, complaints)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def test_dropped_pictures_show_their_boxes_within_two_seconds_and_leave_nothing(
+    desk: Page, working: Site, tmp_path: Path
+) -> None:
+    project = working.project(images=4, name="to try")
+    with working.database.read.begin() as session:
+        subjects = list(detecting.subjects(session, project.id, {}))[:2]
+    for one in subjects:
+        (tmp_path / one.name).with_suffix(".png").write_bytes(working.files.read(one.sha256))
+    pictures = sorted(tmp_path.glob("*.png"))
+    desk.goto(f"/?project={project.id}&tab=detect")
+    desk.get_by_role("combobox", name="Model").select_option("golden")
+    chooser = desk.locator("input[type=file][accept='image/*']")
+    said = re.compile(r"In ([\d.]+) s, of which the model took \d+ ms\.")
+    chooser.set_input_files(pictures[:1])  # the resident process loads what it needs
+    expect(desk.get_by_text(said)).to_have_count(1, timeout=LONG)
+    chooser.set_input_files(pictures)
+    expect(desk.get_by_text(said)).to_have_count(2, timeout=LONG)
+    for text in desk.get_by_text(said).all_inner_texts():
+        found = said.search(text)
+        assert found
+        assert float(found[1]) < 2.0
+    assert desk.locator(".try rect").count() >= 1
+    with working.database.read.begin() as session:
+        assert len(list(detecting.subjects(session, project.id, {}))) == 4
+        assert warehouse.runs(session, project.id) == []
+
+
+def test_a_run_is_foreseen_from_the_last_one_and_tells_what_it_could_not_read(
+    desk: Page, working: Site
+) -> None:
+    project = working.project(images=24, name="to foresee")
+    with working.database.read.begin() as session:
+        broken = next(iter(detecting.subjects(session, project.id, {})))
+    working.files.local_path(broken.sha256).write_bytes(b"no picture")
+    desk.goto(f"/?project={project.id}&tab=detect")
+    desk.get_by_role("combobox", name="Model").select_option("golden")
+    desk.get_by_role("combobox", name="Images").select_option("All images")
+    expect(desk.get_by_text("No run of this model says yet how long")).to_be_visible()
+    desk.get_by_role("button", name="Detect in 24 images").click()
+    desk.get_by_role("row").get_by_role("button", name="1", exact=True).click(timeout=LONG)
+    expect(desk.get_by_role("dialog").get_by_text("is not a picture")).to_be_visible()
+    desk.get_by_role("dialog").get_by_role("button", name="Close").click()
+    expect(desk.get_by_text("images/s").first).to_be_visible(timeout=LONG)
+    desk.reload()
+    expect(desk.get_by_text(re.compile(r"About [\d.]+ s at the [\d,]+ images/s"))).to_be_visible()
+
+
+def test_the_loss_of_int8_stands_there_before_it_is_chosen(desk: Page, working: Site) -> None:
+    project = working.project(images=3, name="to quantise")
+    with working.database.write.begin() as session:
+        model = registry.add(
+            session, project.id, "yolo", classes=("short",), snapshot_id=None, parameters={}
+        )
+        registry.complete(session, model.id, "a" * 64, {})
+    desk.goto(f"/?project={project.id}&tab=detect")
+    desk.get_by_role("combobox", name="Precision").select_option("int8")
+    expect(desk.get_by_text("is not measured for this model yet")).to_be_visible()
+    expect(desk.get_by_role("button", name="Measure it on the validation split")).to_be_visible()
+    rows = [
+        {"runtime": "openvino", "precision": name, "map50": value, "map50_95": value / 2}
+        for name, value in (("bf16", 0.942), ("int8", 0.938))
+    ]
+    with working.database.write.begin() as session:
+        registry.keep_runtimes(session, model.id, rows)
+    desk.reload()
+    desk.get_by_role("combobox", name="Precision").select_option("int8")
+    told = "int8 against bf16 on validation pictures: mAP@.5 0.938 (-0.004)"
+    expect(desk.get_by_text(told)).to_be_visible()
