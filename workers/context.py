@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from backend.domain import Job
@@ -52,8 +53,13 @@ class Context:
         if now - self._written < BETWEEN_WRITES and fraction < 1.0:
             return
         self._written = now
-        with self.database.write.begin() as session:
-            queue.progress(session, self.job, fraction, message)
+        try:
+            with self.database.write.begin() as session:
+                queue.progress(session, self.job, fraction, message)
+        except OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            log.warning("The database is locked by others; a sentence of progress is left out.")
 
     def epoch(self, epoch: int, epochs: int, figures: Mapping[str, float]) -> None:
         """One epoch is done: a point of every curve."""

@@ -15,8 +15,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from backend.services import images, projects, registry
-from backend.services.images import NewImage
+from backend.services import projects, registry
 from backend.storage import engine
 from backend.storage.engine import Database
 from backend.storage.files import Files
@@ -62,25 +61,6 @@ class Desk:
             model = registry.add(session, made, "yolo", classes=(), snapshot_id=None, parameters={})
             registry.complete(session, model.id, self.files.put(weights.read_bytes()), {})
         return made
-
-    def boards(self, project: str, count: int) -> None:
-        """Boards of 96×96 with one defect each, and their golden; forty files serve them all."""
-        golden = np.zeros((96, 96), np.uint8)
-        golden[20:30, :] = golden[60:70, :] = 255
-        stored = [self._stored(golden)]
-        for i in range(40):
-            board = golden.copy()
-            board[20:30, 8 + 2 * i : 14 + 2 * i] = 0
-            stored.append(self._stored(board))
-        new = [NewImage("golden", stored[0], 96, 96, is_golden=True)]
-        new += [
-            NewImage(f"{i:05}", stored[1 + i % 40], 96, 96, golden="golden") for i in range(count)
-        ]
-        with self.database.write.begin() as session:
-            images.add(session, projects.create(session, project).id, new, "ann")
-
-    def _stored(self, pixels: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> str:
-        return self.files.put(cv2.imencode(".png", pixels)[1].tobytes())
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "LOUPE_HOME": str(self.home), "COLUMNS": "120"}

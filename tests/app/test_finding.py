@@ -12,6 +12,7 @@ from backend.domain import JobState
 from backend.jobs import queue
 from backend.services import documents
 from backend.storage import warehouse
+from tests import many
 from tests.app import finding
 from tests.app.finding import Desk
 
@@ -92,7 +93,7 @@ def test_a_watched_folder_is_answered_within_a_second_each_file_once_across_rest
 
 @pytest.mark.slow
 def test_a_run_over_five_thousand_images_says_little(desk: Desk) -> None:
-    desk.boards("boards", 5000)
+    many.boards(desk.database, desk.files, "boards", 5000)
     said = desk.run("detect", "boards", "--model", "golden", "--wait").stdout
     assert "in 5,000 images (0 known), 0 unreadable" in said
     assert len(said.splitlines()) <= 20

@@ -14,18 +14,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import cv2
-import numpy as np
 import psutil
 import pytest
 from sqlalchemy import func, select
 
 from backend.domain import JobState
 from backend.jobs import queue
-from backend.services import detecting, images, projects
-from backend.services.images import NewImage
+from backend.services import detecting
 from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow
+from tests import many
 from tests.workers import running
 from tests.workers.running import House
 
@@ -51,25 +49,8 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def _project(house: House, count: int) -> int:
-    """Boards of 96×96 with one defect each, and their golden; some files serve many images."""
     store = Files(str(house.home / "files"), house.home / "cache")
-    golden = np.zeros((96, 96), np.uint8)
-    golden[20:30, :] = golden[60:70, :] = 255
-    boards = [_stored(store, golden)]
-    for i in range(40):
-        board = golden.copy()
-        board[20:30, 8 + 2 * i : 14 + 2 * i] = 0
-        boards.append(_stored(store, board))
-    new = [NewImage("golden", boards[0], 96, 96, is_golden=True)]
-    new += [NewImage(f"{i:05}", boards[1 + i % 40], 96, 96, golden="golden") for i in range(count)]
-    with house.database.write.begin() as session:
-        project = projects.create(session, "boards").id
-        images.add(session, project, new, "ann")
-    return project
-
-
-def _stored(store: Files, pixels: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> str:
-    return store.put(cv2.imencode(".png", pixels)[1].tobytes())
+    return many.boards(house.database, store, "boards", count)
 
 
 def _ask(house: House, project: int) -> int:

@@ -1,0 +1,37 @@
+"""A project of thousands of images that are small, and whose files many of them share."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from backend.services import images, projects
+from backend.services.images import NewImage
+from backend.storage.engine import Database
+from backend.storage.files import Files
+
+DIFFERENT = 40
+
+
+def boards(database: Database, files: Files, name: str, count: int) -> int:
+    """Boards of 96×96 with one defect each, and their golden; gives the project's id."""
+    golden = np.zeros((96, 96), np.uint8)
+    golden[20:30, :] = golden[60:70, :] = 255
+    stored = [_stored(files, golden)]
+    for i in range(DIFFERENT):
+        board = golden.copy()
+        board[20:30, 8 + 2 * i : 14 + 2 * i] = 0
+        stored.append(_stored(files, board))
+    new = [NewImage("golden", stored[0], 96, 96, is_golden=True)]
+    new += [
+        NewImage(f"{i:05}", stored[1 + i % DIFFERENT], 96, 96, golden="golden")
+        for i in range(count)
+    ]
+    with database.write.begin() as session:
+        project = projects.create(session, name).id
+        images.add(session, project, new, "ann")
+    return project
+
+
+def _stored(files: Files, pixels: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> str:
+    return files.put(cv2.imencode(".png", pixels)[1].tobytes())

@@ -1,0 +1,111 @@
+"""A run whose database is locked by somebody, or full, while it writes what it saw."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event, func, select
+from sqlalchemy.exc import OperationalError
+
+from backend.jobs import queue
+from backend.services import detecting
+from backend.storage.engine import Database
+from backend.storage.tables import DetectionRow, RunImageRow
+from tests import many
+from tests.workers.handlers import places
+from tests.workers.handlers.places import Place
+from workers import handlers
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = places.make(tmp_path / "home")
+    yield made
+    made.database.close()
+
+
+@contextmanager
+def _pragma(database: Database, text: str) -> Iterator[None]:
+    """Every connection of the block has that setting."""
+
+    def say(connection: Any, _: object) -> None:
+        connection.execute(f"PRAGMA {text}")
+
+    event.listen(database.operational, "connect", say)
+    database.operational.dispose()
+    yield
+    event.remove(database.operational, "connect", say)
+    database.operational.dispose()
+
+
+class Holder(logging.Handler):
+    """Locks the database once a run has begun, and lets go when the run complains."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.complained = path, threading.Event()
+        self.thread = threading.Thread(target=self.hold)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "locked" in record.getMessage() and record.name == "workers.engine.ledger":
+            self.complained.set()
+
+    def hold(self) -> None:
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as other:
+            while not other.execute("SELECT count(*) FROM run").fetchone()[0]:
+                time.sleep(0.01)
+            other.execute("BEGIN IMMEDIATE")
+            self.complained.wait(60.0)
+            other.execute("ROLLBACK")
+
+
+def test_a_run_whose_database_is_locked_meanwhile_is_written_whole(place: Place) -> None:
+    project = place.sample(6)
+    holder = Holder(Path(str(place.database.operational.url.database)))
+    logging.getLogger("workers").addHandler(holder)
+    holder.thread.start()
+    with _pragma(place.database, "busy_timeout=300"):
+        result = place.detect(project)
+    holder.thread.join()
+    logging.getLogger("workers").removeHandler(holder)
+    assert holder.complained.is_set()
+    assert (result["images"], result["failed"]) == (6, 0)
+    assert _rows(place) == (6, result["detections"])
+
+
+def test_a_run_that_fills_the_database_goes_on_when_there_is_room(place: Place) -> None:
+    project = many.boards(place.database, place.files, "boards", 1500)
+    with place.database.write.begin() as session:
+        job = detecting.ask(session, project, "golden", options={"ray": False})
+    with place.database.read() as session:
+        pages = session.connection().exec_driver_sql("PRAGMA page_count").scalar_one()
+    claimed = place.claim()
+    with (
+        _pragma(place.database, f"max_page_count={pages + 60}"),
+        pytest.raises(OperationalError, match="full"),
+    ):
+        handlers.find("detect").run(place.context(claimed))
+    assert 0 < _rows(place)[0] < 1500
+    with place.database.write.begin() as session:
+        queue.fail(session, claimed, "The disk is full.")
+        queue.retry(session, job.id)
+    result = place.carry_out(place.claim())
+    assert (result["images"], result["failed"]) == (1500, 0)
+    assert _rows(place) == (1500, result["detections"])
+
+
+def _rows(place: Place) -> tuple[int, int]:
+    with place.database.read() as session:
+        images, found = (
+            session.scalar(select(func.count()).select_from(table)) or 0
+            for table in (RunImageRow, DetectionRow)
+        )
+    return images, found
