@@ -21,7 +21,7 @@ from workers.models.base import Detections
 
 log = logging.getLogger(__name__)
 AT_ONCE = 1000  # images in one transaction, at most about
-EVERY = 0.3  # seconds between transactions while images come quickly
+EVERY = 0.8  # seconds between transactions while images come quickly
 TRIES = 5
 STATUS = {Status.OK: "ok", Status.UNREADABLE: "unreadable", Status.REFUSED: "refused"}
 

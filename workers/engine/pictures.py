@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import struct
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,6 @@ from pathlib import Path
 os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", "200000000")
 
 import cv2
-import fsspec
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
@@ -20,6 +20,7 @@ from backend.errors import LoupeError, NotFound, Refused
 from workers.models.base import Pixels
 
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
+FRAMES = frozenset((0xC0, 0xC1, 0xC2))  # baseline, extended and progressive
 REDUCED = {
     8: cv2.IMREAD_REDUCED_COLOR_8,
     4: cv2.IMREAD_REDUCED_COLOR_4,
@@ -45,6 +46,8 @@ def read(source: str) -> bytes:
     try:
         if "://" not in source:
             return Path(source).read_bytes()
+        import fsspec  # takes a while, and most sources are files
+
         with fsspec.open(source, "rb") as stream:
             return bytes(stream.read())
     except FileNotFoundError as error:
@@ -78,6 +81,10 @@ def _header(data: bytes, name: str, megapixels: int) -> tuple[int, int, str]:
     """Width, height and format, once nothing speaks against decoding."""
     if not data:
         raise Unreadable(f"{name} is empty: the file has no bytes.")
+    plain = _plain_jpeg(data)
+    if plain is not None and plain[0] * plain[1] <= megapixels * 1_000_000:
+        _accept_end(data, name)
+        return *plain, "JPEG"
     try:
         with warnings.catch_warnings(), Image.open(io.BytesIO(data), formats=FORMATS) as image:
             warnings.simplefilter("ignore")  # odd EXIF blocks and sizes warn; we judge them below
@@ -115,9 +122,28 @@ def _accept(image: Image.Image, data: bytes, name: str, megapixels: int) -> None
 def _accept_jpeg(image: Image.Image, data: bytes, name: str) -> None:
     if image.mode == "CMYK":
         raise Refused(f"{name} is in CMYK, for print; Loupe looks at RGB and grey. Convert it.")
+    _accept_end(data, name)
+
+
+def _accept_end(data: bytes, name: str) -> None:
     # cv2 fills what is missing with grey and says nothing: the end mark must follow the last scan.
     if data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda"):
         raise Unreadable(f"{name} is truncated: the end of the picture is missing.")
+
+
+def _plain_jpeg(data: bytes) -> tuple[int, int] | None:
+    """Width and height of a JPEG in grey or colour; None for all that is worth a longer look."""
+    if not data.startswith(b"\xff\xd8\xff"):
+        return None
+    at = 2
+    while data[at : at + 1] == b"\xff" and len(data) > at + 9:
+        kind, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
+        if kind in FRAMES:
+            depth, channels = data[at + 4], data[at + 9]
+            size = struct.unpack(">HH", data[at + 5 : at + 9])
+            return (size[1], size[0]) if depth == 8 and channels in (1, 3) and all(size) else None
+        at += 2 + length
+    return None
 
 
 def _deep_png(image: Image.Image, data: bytes) -> bool:

@@ -8,7 +8,6 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import cv2
@@ -103,12 +102,12 @@ class Worker:
             return Looked(index, status=Status.REFUSED, error=str(error))
         except LoupeError as error:
             return Looked(index, status=Status.UNREADABLE, error=str(error))
-        picture = Picture(decoded.pixels, clean, Path(source).name)
+        picture = Picture(decoded.pixels, clean, _name(source))
         return Opened(index, picture, decoded.width, decoded.height)
 
     def _decoded(self, source: str, carried: Mapping[str, bytes]) -> pictures.Decoded:
         data = carried[source] if source in carried else pictures.read(source)
-        return pictures.decode(data, Path(source).name, self.setup.wanted, self.setup.megapixels)
+        return pictures.decode(data, _name(source), self.setup.wanted, self.setup.megapixels)
 
     def _predict(self, batch: Sequence[Picture]) -> Sequence[tuple[Answer, Lie]]:
         if not batch:
@@ -147,6 +146,10 @@ class Opened:
             return boxes
         across, down = self.width / width, self.height / height
         return np.asarray(boxes * np.array([across, down, across, down, 1, 1], np.float32))
+
+
+def _name(source: str) -> str:
+    return source.rpartition("/")[2]
 
 
 def load(setup: Setup) -> Model:
