@@ -1,10 +1,14 @@
-"""What each runtime's boxes are worth: mAP on the COCO photos, and on DeepPCB's test boards."""
+"""What each runtime's boxes are worth: mAP on the COCO photos, and on DeepPCB's test boards.
+
+`python -m tests.benchmarks.detect_accuracy`: one table, in points of plain torch's figure.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import json
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +25,25 @@ from workers.models.base import Detections, Model, Picture
 from workers.runtimes import Source, preparing
 
 LEAST = 0.001
+WAYS = (("torch", "f32"), ("openvino", "bf16"), ("openvino", "int8"))
+
+
+def main() -> None:
+    """Measure and print."""
+    cache = Path(tempfile.gettempdir()) / "loupe-benchmarks" / "cache"
+    photos = Source("yolo", real_data.weights() / "yolo11n_recovered.pt")
+    trained = Source("yolo", real_data.weights() / "yolo11n_deeppcb.pt")
+    for title, measure, source in (
+        ("164 COCO photos, mAP50-95", coco, photos),
+        ("500 DeepPCB test boards, mAP@.5", boards, trained),
+    ):
+        print(title)
+        plain = 0.0
+        for runtime, precision in WAYS:
+            worth = measure(source, cache, runtime, precision)
+            plain = plain or worth
+            points = 100 * (worth - plain)
+            print(f"{runtime + ' ' + precision:24}{worth:10.4f}{points:+8.2f} points", flush=True)
 
 
 def coco(source: Source, cache: Path, runtime: str, precision: str) -> float:
@@ -91,3 +114,7 @@ def _evaluate(truth: dict[str, Any], found: list[dict[str, Any]]) -> float:
         judge.accumulate()
         judge.summarize()
     return float(judge.stats[0])
+
+
+if __name__ == "__main__":
+    main()

@@ -113,13 +113,15 @@ def ultralytics(threads: str, pictures: Path, count: int, home: Path, model: str
         torch.set_num_threads(int(threads))
     listed = pictures / f"first-{count}.txt"
     listed.write_text("\n".join(str(path) for path in sorted(pictures.glob("*.jpg"))[:count]))
-    done = 0
+    done, began, used = 0, 0.0, 0.0
     for one in yolo.predict(str(listed), stream=True, verbose=False):
+        if not done:  # what comes before is the start, which a long run has once
+            began, used = time.perf_counter(), time.process_time()
         done += 1
         if int(threads):
             torch.set_num_threads(int(threads))
         del one
-    print(done, 0.0)
+    print(done, 0.0, time.perf_counter() - began, time.process_time() - used)
 
 
 def ultralytics_int8(pictures: Path, count: int, home: Path) -> None:
