@@ -17,14 +17,14 @@ router = APIRouter(prefix="/api/projects/{project}/detect", dependencies=[login.
 MOST_REASONS = 200
 
 
-@router.get("/expect/{model}")
-def expect(project: str, model: str, at: house.At) -> dict[str, Any]:
+@router.get("/expect/{name}")
+def expect(project: str, name: str, at: house.At) -> dict[str, Any]:
     """How fast runs of a model were, and what its precisions are worth on validation pictures."""
     with at.read() as session:
         found = house.project(session, project)
-        if model != detecting.GOLDEN:
-            registry.find(session, found.id, model)  # no weights file of the server
-        chosen = detecting.choose(session, found.id, model)
+        if name != detecting.GOLDEN:
+            registry.find(session, found.id, name)  # no weights file of the server
+        chosen = detecting.choose(session, found.id, name)
         rows = expecting.worth(session, chosen)
         return {
             "paces": [asdict(one) for one in expecting.paces(session, found.id, chosen)],
@@ -34,11 +34,11 @@ def expect(project: str, model: str, at: house.At) -> dict[str, Any]:
         }
 
 
-@router.get("/runs/{run_id}/failures")
-def failures(project: str, run_id: int, at: house.At) -> list[str]:
+@router.get("/runs/{run}/failures")
+def failures(project: str, run: int, at: house.At) -> list[str]:
     """Why images of a run could not be looked at."""
     with at.read() as session:
         found = house.project(session, project)
-        if warehouse.get(session, run_id).project_id != found.id:
-            raise NotFound(f"There is no run {run_id} in this project.")
-        return documents.failures(session, run_id, MOST_REASONS)
+        if warehouse.get(session, run).project_id != found.id:
+            raise NotFound(f"There is no run {run} in this project.")
+        return documents.failures(session, run, MOST_REASONS)

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 
 from backend.services import projects, registry
-from backend.storage import engine
+from backend.storage import engine, schema
 from backend.storage.engine import Database
 from backend.storage.files import Files
 
@@ -67,11 +67,12 @@ class Desk:
 
 
 @contextmanager
-def desk(home: Path) -> Iterator[Desk]:
-    """An empty home."""
-    home.mkdir(exist_ok=True)
+def desk(home: Path, cache: Path) -> Iterator[Desk]:
+    """An empty home; prepared models are kept in a cache that others share."""
+    home.mkdir()
+    (home / "cache").symlink_to(cache)
     database = engine.open_urls(f"sqlite:///{home / 'loupe.db'}")
-    engine.create_tables(database)
+    schema.prepare(database)
     try:
         yield Desk(home, database)
     finally:

@@ -17,9 +17,15 @@ from tests.app import finding
 from tests.app.finding import Desk
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all homes, so that the model is prepared once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with finding.desk(tmp_path / "home") as made:
+def desk(tmp_path: Path, cache: Path) -> Iterator[Desk]:
+    with finding.desk(tmp_path / "home", cache) as made:
         yield made
 
 
@@ -31,13 +37,14 @@ def test_a_folder_that_is_no_project_gives_a_file_for_each_picture(
     finding.photo(lot / "left" / "one.png", 1)
     finding.photo(lot / "two.png", 2)
     (lot / "broken.png").write_text("no picture")
-    asked = ("--model", str(finding.WEIGHTS), "--conf", "0.0001", "--out", str(tmp_path / "found"))
+    found = tmp_path / "found"
+    asked = ("--model", str(finding.WEIGHTS), "--conf", "0.0001", "--out", str(found))
     said = desk.run("detect", str(lot), *asked).stdout
     assert "in 3 images (0 known), 1 unreadable" in said
     assert "broken.png is not a picture" in said
-    written = sorted(path.relative_to(tmp_path / "found") for path in tmp_path.rglob("*.json"))
+    written = sorted(path.relative_to(found) for path in found.rglob("*.json"))
     assert [str(path) for path in written] == ["left/one.png.json", "two.png.json"]
-    rows = json.loads((tmp_path / "found" / written[0]).read_text())
+    rows = json.loads((found / written[0]).read_text())
     assert rows
     assert set(rows[0]) == {"name", "class", "confidence", "box"}
     assert set(rows[0]["box"]) == {"x1", "y1", "x2", "y2"}
