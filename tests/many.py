@@ -1,6 +1,8 @@
-"""A project of thousands of images that are small, and whose files many of them share."""
+"""Pictures by the thousand that are small, and whose files many of them share."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -31,6 +33,14 @@ def boards(database: Database, files: Files, name: str, count: int) -> int:
         project = projects.create(session, name).id
         images.add(session, project, new, "ann")
     return project
+
+
+def photo(path: Path, seed: int) -> None:
+    """A small picture that no other seed gives, put into its folder in one step."""
+    pixels = np.random.default_rng(seed).integers(0, 255, (60, 80, 3), np.uint8)
+    part = path.with_suffix(".part")
+    part.write_bytes(cv2.imencode(".png", cv2.resize(pixels, (640, 480)))[1].tobytes())
+    part.rename(path)
 
 
 def _stored(files: Files, pixels: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> str:

@@ -12,7 +12,7 @@ from app import terminal
 from app.commands import rooms, waiting
 from app.terminal import AsJson
 from backend.errors import Invalid, Refused
-from backend.services import detecting, documents, expecting, projects
+from backend.services import detecting, documents, expecting, projects, training
 
 Model = Annotated[
     str, typer.Option(help="vN, champion, golden (nothing trained) or a weights file.")
@@ -27,7 +27,7 @@ REASONS = 8
 
 def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
-    for command in (detect, watch):
+    for command in (detect, watch, benchmark):
         cli.command()(command)
 
 
@@ -120,6 +120,29 @@ def watch(
             waiting.follow(at, job, as_json)
         except KeyboardInterrupt:
             terminal.warn(f"Run {job.id} keeps what it has seen. End it: loupe cancel {job.id}")
+
+
+def benchmark(
+    project: Annotated[str, typer.Argument(help="Name of the project.")],
+    model: Annotated[str, typer.Option(help="vN or champion.")] = "champion",
+    as_json: AsJson = False,
+) -> None:
+    """Measure speed and accuracy of each runtime and precision, on validation pictures.
+
+    Example: loupe benchmark boards --model v2
+    """
+    with rooms.open_rooms() as at:
+        with at.database.write.begin() as session:
+            found = projects.find(session, project)
+            job = training.benchmark(session, found.id, model, rooms.me())
+        job = waiting.follow(at, job, as_json)
+    if as_json:
+        terminal.document(dict(job.result))
+        return
+    rows = job.result["runtimes"]
+    columns = ("runtime", "precision", "map50", "map50_95", "images_per_second", "refused")
+    terminal.table(columns, [[row.get(name, "") for name in columns] for row in rows])
+    terminal.say(expecting.loss([row for row in rows if "map50" in row]))
 
 
 def _options(

@@ -69,7 +69,7 @@ def loss(rows: Sequence[Mapping[str, Any]]) -> str:
     quick = next((row for row in rows if row["precision"] == QUICK), None)
     precise = next((row for row in rows if row["precision"] in PRECISE), None)
     if quick is None or precise is None:
-        return "What int8 costs in accuracy is not measured for this model yet: loupe benchmark."
+        return "What int8 costs is not measured for this model yet (loupe benchmark PROJECT does)."
     parts = [
         f"{title} {quick[name]:.3f} ({quick[name] - precise[name]:+.3f})"
         for name, title in FIGURES.items()

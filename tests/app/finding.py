@@ -12,9 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import cv2
-import numpy as np
-
 from backend.services import projects, registry
 from backend.storage import engine, schema
 from backend.storage.engine import Database
@@ -86,11 +83,3 @@ def until(what: Callable[[], bool], seconds: float) -> float:
         assert time.monotonic() - began < seconds
         time.sleep(0.02)
     return time.monotonic() - began
-
-
-def photo(path: Path, seed: int) -> None:
-    """A small picture that no other seed gives, put into its folder in one step."""
-    pixels = np.random.default_rng(seed).integers(0, 255, (60, 80, 3), np.uint8)
-    part = path.with_suffix(".part")
-    part.write_bytes(cv2.imencode(".png", cv2.resize(pixels, (640, 480)))[1].tobytes())
-    part.rename(path)

@@ -34,8 +34,8 @@ def test_a_folder_that_is_no_project_gives_a_file_for_each_picture(
 ) -> None:
     lot = tmp_path / "lot"
     (lot / "left").mkdir(parents=True)
-    finding.photo(lot / "left" / "one.png", 1)
-    finding.photo(lot / "two.png", 2)
+    many.photo(lot / "left" / "one.png", 1)
+    many.photo(lot / "two.png", 2)
     (lot / "broken.png").write_text("no picture")
     found = tmp_path / "found"
     asked = ("--model", str(finding.WEIGHTS), "--conf", "0.0001", "--out", str(found))
@@ -58,7 +58,7 @@ def test_what_is_neither_project_nor_place_is_told(desk: Desk) -> None:
 
 
 def test_a_model_named_without_its_project_is_the_only_champion(desk: Desk, tmp_path: Path) -> None:
-    finding.photo(tmp_path / "one.png", 1)
+    many.photo(tmp_path / "one.png", 1)
     home = desk.champion("boards")
     asked = ("detect", str(tmp_path / "one.png"), "--wait", "--json")
     answer = json.loads(desk.run(*asked).stdout.splitlines()[-1])
@@ -78,20 +78,20 @@ def test_a_watched_folder_is_answered_within_a_second_each_file_once_across_rest
     inbox.mkdir()
     desk.champion("boards")
     asked = ("watch", str(inbox), "--model", "champion", "--out", str(out))
-    finding.photo(inbox / "first.png", 0)
+    many.photo(inbox / "first.png", 0)
     written: dict[str, int] = {}
     for start in (1, 4):
         with desk.running(*asked):
             names = [path.name for path in inbox.glob("*.png")]
             finding.until(lambda: all((out / f"{n}.json").exists() for n in names), 120)  # noqa: B023
             for number in range(start, start + 3):
-                finding.photo(inbox / f"{number}.png", number)
+                many.photo(inbox / f"{number}.png", number)
                 answer = out / f"{number}.png.json"
                 assert finding.until(answer.exists, 10) < 1.0
         now = {path.name: path.stat().st_mtime_ns for path in out.iterdir()}
         assert written.items() <= now.items()
         written = now
-        finding.photo(inbox / f"while-away-{start}.png", 100 + start)
+        many.photo(inbox / f"while-away-{start}.png", 100 + start)
     with desk.database.read.begin() as session:
         job = queue.get(session, 1)
         assert job.state is not JobState.DONE

@@ -10,10 +10,13 @@ from backend.errors import Cancelled, NotFound, Refused
 from backend.services import detecting, images
 from backend.storage import warehouse
 from backend.storage.tables import DetectionRow, ImageRow, RunImageRow
+from tests import many
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
-from workers.engine import tiles
+from workers.engine import sources, tiles
 from workers.handlers import detect
+
+START = Path(__file__).parents[3] / "assets" / "start_yolo11n.safetensors"
 
 
 @pytest.fixture
@@ -129,3 +132,18 @@ def test_small_objects_on_large_pictures_bring_tiles_by_themselves() -> None:
     assert tiles.side_for("auto", 640, 0, 6000) == 0
     assert tiles.side_for("on", 640, 60, 640) == 640
     assert tiles.side_for("off", 640, 4, 6000) == 0
+
+
+def test_a_list_and_a_url_are_sources_too(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "lot").mkdir()
+    for number in range(3):
+        many.photo(tmp_path / "lot" / f"{number}.png", number)
+    (tmp_path / "lot.txt").write_text("lot/0.png\nlot/1.png\n")
+    for source, names in (
+        (str(tmp_path / "lot.txt"), ["lot/0.png", "lot/1.png"]),
+        (f"file://{tmp_path}/lot", ["0.png", "1.png", "2.png"]),
+        (str(tmp_path / "lot" / "0.png"), ["0.png"]),
+    ):
+        assert [item.name for item in sources.items(source)] == names
+        result = place.detect(None, str(START), source={"path": source})
+        assert (result["images"], result["failed"]) == (len(names), 0)
