@@ -71,6 +71,7 @@ def test_a_model_named_without_its_project_is_the_only_champion(desk: Desk, tmp_
     assert "name one with --project (boards, faces)" in refused.stdout
 
 
+@pytest.mark.slow
 def test_a_watched_folder_is_answered_within_a_second_each_file_once_across_restarts(
     desk: Desk, tmp_path: Path
 ) -> None:
