@@ -116,11 +116,14 @@ def _equations(
     gy = cv2.Sobel(moved, cv2.CV_32F, 0, 1, scale=0.125)
     rest, wx, wy = board - moved, gx, gy
     if doubt:
-        weight = 1 / (1 + (rest * np.float32(1 / doubt)) ** 4)
-        wx, wy = gx * weight, gy * weight
-    products = (wx * gx, wx * gy, wy * gy, wx * rest, wy * rest)
+        square = cv2.multiply(rest, rest, scale=doubt**-2)
+        weight = cv2.divide(1.0, cv2.add(cv2.multiply(square, square), 1.0))  # type: ignore[call-overload]
+        wx, wy = cv2.multiply(gx, weight), cv2.multiply(gy, weight)
+    pairs = ((wx, gx), (wx, gy), (wy, gy), (wx, rest), (wy, rest))
+    cells = _cells(board)
     return [
-        _floats(cv2.resize(each, _cells(board), interpolation=cv2.INTER_AREA)) for each in products
+        _floats(cv2.resize(cv2.multiply(*pair), cells, interpolation=cv2.INTER_AREA))
+        for pair in pairs
     ]
 
 
