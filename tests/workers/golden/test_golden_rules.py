@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import cv2
 import numpy as np
 import pytest
 
@@ -92,3 +93,19 @@ def test_the_family_needs_neither_torch_nor_ray() -> None:
     code = "import sys, workers.models.golden; print({'torch', 'ray'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_blot_of_the_golden_is_less_likely_a_defect_than_one_of_the_board() -> None:
+    clean, blotted = boards.plain(), boards.plain()
+    cv2.circle(blotted, (60, 150), 3, boards.COPPER, -1)
+    [of_board, *_] = found(base.Picture(blotted, clean))
+    [of_golden, *_] = found(base.Picture(clean, blotted))
+    assert of_golden[4] < 0.95 * of_board[4]
+
+
+def test_a_box_does_not_follow_the_edges_beside_its_defect() -> None:
+    clean, board = boards.plain(), boards.plain()
+    cv2.line(board, (40, 195), (140, 195), boards.LAMINATE, 1)  # a track a pixel narrower
+    cv2.circle(board, (90, 195), 5, boards.LAMINATE, -1)
+    [best, *_] = found(base.Picture(board, clean))
+    assert best[2] - best[0] < 45
