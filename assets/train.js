@@ -102,7 +102,7 @@ class Train {
       this.found.grows = answer.grows;
       toast(answer.grows ? "The golden board learns after every tenth labelled image." : "The golden board learns when you say so.", "done");
     }));
-    return h("label.row", { title: "A new model after every tenth image that is done, and fresh proposals for those still new" }, box, "Learn by itself after every tenth labelled image");
+    return h("label.row", { style: { marginTop: "8px" }, title: "A new model after every tenth image that is done, and fresh proposals for those still new" }, box, "Learn by itself after every tenth labelled image");
   }
 
   number([key, words, step]) {
