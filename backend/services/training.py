@@ -49,7 +49,7 @@ def retrain(
     if key and (job := queue.by_key(session, key)):
         return Started(job, registry.get(session, int(job.request["model_id"])))
     queue.refuse_waiting(session, "train", project_id=project_id)
-    number = random.randrange(2**31) if seed is None else seed
+    number = _seed(session, project_id, family, start) if seed is None else seed
     values = {**families.find(family).defaults, **(parameters or {}), "seed": number}
     begin = _start(session, project_id, family, start, values)
     preflight.refuse(preflight.check(session, project_id, family, values, number, start))
@@ -133,21 +133,36 @@ def _start(
 
 def _partner(session: Session, project_id: int, start: str, values: dict[str, Any]) -> str:
     """The weights of the detector that a golden model asks, which is noted under extra."""
-    if start == SCRATCH:
-        return ""
-    detectors = families.detectors()
     if start.endswith(start_weights.SUFFIXES):
         path = Path(start).resolve()
         name, family, weights = path.name, detecting.family_of(path), str(path)
     else:
-        named = registry.find(session, project_id, start) if start else None
-        model = named or registry.best(session, project_id, detectors)
+        model = _asked(session, project_id, start)
         if model is None:
             return ""
         if model.state is not ModelState.READY:
             raise Refused(f"{model.name} is not ready, so it cannot be asked.")
         name, family, weights = model.name, model.family, model.weights
-    if family not in detectors:
+    if family not in (detectors := families.detectors()):
         raise Refused(f"{name} is no detector ({', '.join(detectors)}) that could be asked.")
     values["extra"] = {**values.get("extra", {}), "partner": {"name": name, "family": family}}
     return weights
+
+
+def _asked(session: Session, project_id: int, start: str) -> Model | None:
+    """The model that a golden one asks: the one that is named, else the best detector."""
+    if start == SCRATCH or start.endswith(start_weights.SUFFIXES):
+        return None
+    if start:
+        return registry.find(session, project_id, start)
+    return registry.best(session, project_id, families.detectors())
+
+
+def _seed(session: Session, project_id: int, family: str, start: str) -> int:
+    """By chance; where a detector is asked, its own, so that the same images are held out."""
+    asked = None
+    if families.find(family).needs_golden:
+        asked = _asked(session, project_id, start)
+    if asked is None or asked.snapshot_id is None:
+        return random.randrange(2**31)
+    return snapshots.get(session, asked.snapshot_id).seed

@@ -13,7 +13,7 @@ from backend.domain import Box, Job, Model, ModelState, Project, Split, State, T
 from backend.errors import Busy, Invalid, LoupeError, NotFound, Refused
 from backend.jobs import queue
 from backend.jobs.kinds import Lane
-from backend.services import images, labelling, preflight, projects, registry, training
+from backend.services import images, labelling, preflight, projects, registry, snapshots, training
 from backend.services.images import NewImage
 from backend.storage.engine import Database
 from backend.storage.tables import ModelRow, SnapshotRow
@@ -211,6 +211,20 @@ def test_a_training_may_start_from_an_earlier_model(database: Database, project:
     finish(database, started)
     with pytest.raises(Refused, match="v1 is a yolo model"):
         retrain(database, project, family="faster_rcnn", start="v1")
+
+
+def test_a_golden_model_holds_out_what_its_detector_never_saw(
+    database: Database, project: Project
+) -> None:
+    detector = finish(database, retrain(database, project, seed=3))
+    fused = retrain(database, project, family="golden")
+    assert fused.job.request["parameters"]["seed"] == 3
+    with database.read() as session:
+        first, second = (
+            {image.id: image.split for image in snapshots.images(session, model.snapshot_id or 0)}
+            for model in (detector, fused.model)
+        )
+    assert first == second
 
 
 def test_the_verdict_names_what_is_better_and_what_is_worse(sqlite: Database) -> None:
