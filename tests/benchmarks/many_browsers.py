@@ -77,6 +77,7 @@ def enter(browser: Browser, site: Site, number: int) -> Page:
     page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
     page.set_default_timeout(120_000)
     page.goto(f"{site.url}/?project=boards&tab=annotate&group=lot{number}")
+    page.wait_for_selector("#shell-annotate .shell:not([aria-busy])")
     shell = PAGE.format(name="annotate")
     page.wait_for_function(f"{shell}?.desk.item && {shell}.pictures.kept.size > 0")
     return page
