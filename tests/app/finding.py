@@ -37,7 +37,7 @@ class Desk:
         return subprocess.run(
             [sys.executable, "-m", "app.cli", *arguments],
             env=self._environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, check=check, timeout=300,
+            text=True, check=check, timeout=540,
         )  # fmt: skip
 
     @contextmanager

@@ -100,6 +100,7 @@ def test_a_watched_folder_is_answered_within_a_second_each_file_once_across_rest
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_a_run_over_five_thousand_images_says_little(desk: Desk) -> None:
     many.boards(desk.database, desk.files, "boards", 5000)
     said = desk.run("detect", "boards", "--model", "golden", "--wait").stdout
