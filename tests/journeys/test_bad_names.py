@@ -1,0 +1,43 @@
+"""Names that are HTML, script or a template of Gradio's are names on every page, no more."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from backend.services import images, projects
+from backend.services.images import NewImage
+from tests.journeys import boards
+from tests.journeys.conftest import Site
+
+EVIL = "<img src=x onerror=window.bad=1><script>window.bad=2</script>${window.bad=3}{{value}}"
+TABS = ("projects", "browse", "annotate", "train", "detect", "review", "models", "jobs")
+# Where the name of the project, of a class or of an image stands to be read.
+READ = ("projects", "browse", "annotate")
+
+
+@pytest.fixture(scope="module")
+def evil(site: Site) -> int:
+    """A project whose name, class and first image are all the same trick."""
+    put = boards.put(site, EVIL, 4, labelled=2)
+    boards.detect(site, put, 900_002)
+    with site.database.write.begin() as session:
+        for kind in put.project.classes:
+            projects.edit_class(session, kind.id, name=f"{EVIL} {kind.id}")
+        sha256 = images.get(session, put.ids[0]).sha256
+        images.add(session, put.project.id, [NewImage(EVIL, sha256, 640, 640)], EVIL)
+    return put.project.id
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_markup_in_names_stays_text(page: Page, evil: int, tab: str) -> None:
+    page.goto(f"/?project={evil}&tab={tab}")
+    page.wait_for_selector(f"#shell-{tab} .shell:not([aria-busy])")
+    page.wait_for_load_state("networkidle")
+    if tab in READ:
+        page.wait_for_function(
+            "([tab, evil]) => document.getElementById(`shell-${tab}`).textContent.includes(evil)",
+            arg=[tab, EVIL],
+        )
+    assert page.locator("img[src=x]").count() == 0
+    assert page.evaluate("window.bad") is None
