@@ -1,0 +1,48 @@
+"""What a person is told before a detection starts."""
+
+from __future__ import annotations
+
+from backend.domain import Run
+from backend.services import expecting, projects
+from backend.services.detecting import GOLDEN, Chosen
+from backend.services.images import NewImage, add
+from backend.storage import warehouse
+from backend.storage.engine import Database
+from backend.storage.types import now
+
+
+def _run(database: Database, id: int, project: int, looked: int, rate: float) -> None:
+    with database.write.begin() as session:
+        run = Run(id, GOLDEN, GOLDEN, now(), project, runtime="native f32")
+        warehouse.start(session, run)
+        facts = {"looked": looked, "images_per_second": rate}
+        warehouse.finish(session, id, 1.0, facts)
+
+
+def test_the_pace_is_that_of_the_newest_run_that_looked_at_enough(sqlite: Database) -> None:
+    with sqlite.write.begin() as session:
+        project = projects.create(session, "boards").id
+        new = [NewImage(f"{i}", f"{i:064}", 9, 9) for i in range(50)]
+        add(session, project, new, "ann")
+        told = expecting.sentences(session, project, GOLDEN, {}, {})
+        assert told == ["50 images; no run of golden says yet how long they take."]
+    for id, looked, rate in ((1, 400, 10.0), (2, 500, 25.0), (3, 2, 1.0)):
+        _run(sqlite, id, project, looked, rate)
+    with sqlite.read.begin() as session:
+        (pace,) = expecting.paces(session, project, Chosen(GOLDEN, GOLDEN))
+        assert (pace.run_id, pace.images_per_second) == (2, 25.0)
+        told = expecting.sentences(session, project, GOLDEN, {}, {})
+        assert told == ["50 images, about 2 s at the 25 a second of run 2."]
+        assert expecting.sentences(session, project, GOLDEN, {"path": "/lot"}, {}) == []
+
+
+def test_the_loss_of_int8_is_told_against_the_precise_one() -> None:
+    rows = [
+        {"runtime": "openvino", "precision": "bf16", "map50": 0.942, "map50_95": 0.600},
+        {"runtime": "openvino", "precision": "int8", "map50": 0.938, "map50_95": 0.601},
+    ]
+    assert expecting.loss(rows) == (
+        "int8 against bf16 on validation pictures: mAP@.5 0.938 (-0.004), "
+        "mAP .5:.95 0.601 (+0.001)."
+    )
+    assert "not measured" in expecting.loss(rows[:1])
