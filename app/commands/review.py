@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,7 +13,7 @@ import typer
 from app import terminal
 from app.commands import rooms
 from app.terminal import AsJson
-from backend.errors import NotFound
+from backend.errors import NotFound, Refused
 from backend.services import answering, judging, measuring, provenance, repeating, reporting
 from backend.services.measuring import Figures
 from backend.services.repeating import Agreement, Kappa
@@ -38,8 +39,8 @@ def report(
 
     Example: loupe report 12 run-12.parquet --format parquet
     """
-    with rooms.open_rooms() as at, at.database.read.begin() as session, out.open("wb") as file:
-        size = sum(file.write(part) for part in reporting.write(session, run, format_name))
+    with rooms.open_rooms() as at, at.database.read.begin() as session:
+        size = _write(out, reporting.write(session, run, format_name))
         figures = measuring.figures(session, run)
         agreement = repeating.agreement(session, run)
     if as_json:
@@ -48,6 +49,21 @@ def report(
     else:
         terminal.say(f"{out} holds run {run} ({size:,} bytes). {_figures(figures)}")
         terminal.say(_agreement(agreement))
+
+
+def _write(out: Path, parts: Iterable[bytes]) -> int:
+    """All or nothing: what breaks off leaves no file, and what stood there before stays."""
+    part = out.with_name(f"{out.name}.part")
+    try:
+        with part.open("wb") as file:
+            size = sum(file.write(one) for one in parts)
+        part.replace(out)
+    except OSError as error:
+        raise Refused(f"{out} cannot be written: {error.strerror}.") from error
+    finally:
+        if part.is_file():
+            part.unlink()
+    return size
 
 
 def decide(

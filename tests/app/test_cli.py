@@ -148,6 +148,14 @@ def test_what_cannot_be_opened_is_said_in_one_line(
     assert said in err
 
 
+def test_a_report_that_fails_leaves_no_file(loupe: Said, tmp_path: Path) -> None:
+    _, _, absent = loupe("report", "99", str(tmp_path / "run.csv"))
+    _, _, nowhere = loupe("report", "99", str(tmp_path / "nowhere" / "run.csv"))
+    assert absent.strip() == "There is no run 99."
+    assert nowhere.strip().endswith("run.csv cannot be written: No such file or directory.")
+    assert list(tmp_path.glob("run*")) == []
+
+
 def test_a_project_that_is_not_there_is_answered_with_those_that_are(loupe: Said) -> None:
     loupe.json("sample", "demo", "--images", "3")
     _, _, err = loupe("images", "dmeo")
