@@ -17,7 +17,7 @@ from backend import settings
 from backend.errors import LoupeError, Unavailable
 from workers import cluster
 from workers.models import offline, training
-from workers.models.base import Reporter
+from workers.models.base import Reporter, Trained
 from workers.models.mailbox import Mailbox
 from workers.models.training import Loop, Place, Task
 
@@ -29,6 +29,13 @@ QUICK = {
     "RAY_TRAIN_METRICS_ENABLED": "0",
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
 }
+
+
+def train(loop: Loop, task: Task, reporter: Reporter) -> Trained:
+    """Say where it starts, run the loop, and name the weights that it leaves."""
+    begun = f"from {task.start.name}" if task.start else "from scratch, knowing nothing"
+    reporter.log(f"Starts {begun}.")
+    return Trained(task.folder / "model.safetensors", run(loop, task, reporter))
 
 
 def run(loop: Loop, task: Task, reporter: Reporter) -> Mapping[str, Any]:

@@ -62,12 +62,8 @@ def train(
     training.check_boxes(data)
     variant = networks.known(parameters.variant or "mobilenet")
     chosen = start.choose(FAMILY, variant, begin, parameters.extra)
-    reporter.log(
-        f"Starts from {chosen.name}." if chosen else "Starts from scratch, knowing nothing."
-    )
     task = training.Task(data, chosen, parameters, folder.resolve())
-    figures = distributed.run(_loop, task, reporter)
-    return Trained(folder / "model.safetensors", figures)
+    return distributed.train(_loop, task, reporter)
 
 
 def load(path: Path | None, device: str = "cpu") -> FasterRcnn:
