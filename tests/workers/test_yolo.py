@@ -178,7 +178,7 @@ def test_a_disk_that_fills_up_leaves_the_earlier_checkpoint_whole(
 
 
 def test_training_and_use_see_the_same_picture(shapes: TrainingSet, tmp_path: Path) -> None:
-    from workers.models import yolo_trainer
+    from workers.models import yolo_pictures, yolo_trainer
     from workers.models.training import Place, Task
 
     pixels = np.random.default_rng(0).integers(0, 255, (50, 70, 3), np.uint8)
@@ -187,7 +187,7 @@ def test_training_and_use_see_the_same_picture(shapes: TrainingSet, tmp_path: Pa
     task = Task(shapes, None, SMALL, tmp_path / "run")
     trainer = yolo_trainer.Trainer(task, Place(), reports.Remembering(), None)
     example = shapes.examples[0].__class__(path, 70, 50, shapes.examples[0].split)
-    pictures = yolo_trainer.Pictures(
+    pictures = yolo_pictures.Pictures(
         (example,), shapes.classes, imgsz=96, augment=False, hyp=trainer.args, rect=True,
         batch_size=1, stride=32, pad=0.0, data=trainer.data,
     )  # fmt: skip
@@ -231,6 +231,15 @@ def test_it_learns_keeps_and_exports_what_it_was_taught(yolo11n: Path, tmp_path:
         told, tmp_path / "again",
     )  # fmt: skip
     assert again.figures["map50"] > 0.7
+    assert again.figures["map50_95"] >= trained.figures["map50_95"] - 0.01
+    assert any("start weights reach" in line for line in told.lines)
+    spoilt = yolo.train(
+        shapes, stored, Parameters(epochs=1, image_size=96, batch=4, learning_rate=1.0),
+        told, tmp_path / "spoilt",
+    )  # fmt: skip
+    assert spoilt.figures["best_epoch"] == 0
+    assert told.lines[-1].endswith("they are kept.")
+    assert yolo.load(spoilt.weights).predict(pictures)[0] == pytest.approx(together[0], abs=0.05)
     assert model.export("openvino", tmp_path / "out").is_file()
     with warnings.catch_warnings(action="ignore"):  # torch.jit is deprecated, not gone
         scripted = torch.jit.load(str(model.export("torchscript", tmp_path / "out")))  # type: ignore[no-untyped-call]

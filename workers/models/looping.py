@@ -95,6 +95,8 @@ def run(
     reading, loader = _loader(lesson, given, place)
     pace = training.Pace(reporter, given.epochs)
     pace.batches = len(loader)
+    if course.epoch == 0 and training.knows_all(task):
+        _judge_start(course, lesson, task, place, reporter)
     while course.epoch < given.epochs and not course.stopped:
         _seed(given.seed, place.rank, course.epoch)
         reading.epoch = course.epoch
@@ -111,7 +113,19 @@ def run(
             _keep(task, course, lesson.network, optimizer)
             told = {**course.figures, "images_per_second": round(speed, 2)}
             reporter.epoch(course.epoch, given.epochs, told)
+    if place.leads and course.best_epoch == 0:
+        reporter.log(training.NOT_BETTER)
     return _conclude(task, course) if place.leads else {}
+
+
+def _judge_start(
+    course: Course, lesson: Lesson, task: Task, place: Place, reporter: Reporter
+) -> None:
+    """The start weights are epoch 0: what comes out is never worse than what went in."""
+    course.figures = dict(lesson.figures(_gathered(_judged(lesson, place), place)))
+    _decide(course, lesson, task, place)
+    if place.leads:
+        reporter.log(training.known(course.best))
 
 
 def _epoch(
@@ -188,7 +202,7 @@ def _number(pair: tuple[int, Any]) -> int:
 def _decide(course: Course, lesson: Lesson, task: Task, place: Place) -> None:
     """Keep the best epoch's weights; stop when it lies longer back than the patience."""
     value = course.figures.get(lesson.best_by, -math.inf)
-    if value > course.best or course.best_epoch == 0:
+    if value > course.best or course.best == -math.inf:
         course.best, course.best_epoch = value, course.epoch
         course.best_figures = course.figures
         if place.leads:

@@ -17,9 +17,11 @@ from torch import distributed as dist
 
 from backend.domain import Split
 from backend.errors import Invalid, NotFound, Refused
+from workers.models import weights
 from workers.models.base import Example, Parameters, Pixels, Reporter, TrainingSet
 
 LARGEST_SIDE = 4096
+NOT_BETTER = "No epoch was better than the start weights on the validation images: they are kept."
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,18 @@ def judged_on(data: TrainingSet, reporter: Reporter) -> tuple[Example, ...]:
         return chosen
     reporter.log("There are no validation images: the curves are measured on the training images.")
     return data.of(Split.TRAIN)
+
+
+def knows_all(task: Task) -> bool:
+    """Whether the start weights are of ours and know each class of the project."""
+    if task.start is None or not weights.is_ours(task.start):
+        return False
+    return set(task.data.classes) <= set(weights.peek(task.start).classes)
+
+
+def known(value: float) -> str:
+    """What the log says of start weights that know all classes."""
+    return f"The start weights reach {value:.3f} on the validation images before any training."
 
 
 def gather(mine: Any, place: Place) -> list[Any]:

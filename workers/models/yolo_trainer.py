@@ -10,16 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from ultralytics.data import YOLODataset
 from ultralytics.models.yolo.detect import DetectionTrainer
 from ultralytics.nn import tasks
 
 from backend.domain import Split
 from backend.errors import Unavailable
-from workers.models import training, weights, yolo_network
-from workers.models.base import Example, Parameters, Reporter
+from workers.models import training, yolo_network, yolo_pictures
+from workers.models.base import Parameters, Reporter
 from workers.models.training import Place, Task
 
 OURS = {"from_scratch", "download", "half"}
@@ -27,6 +25,7 @@ OURS = {"from_scratch", "download", "half"}
 FEW = 1000
 # The learning rate of a network that knows all classes already; it has more to lose than to learn.
 GENTLE = 4e-4
+LOSSES = ("box_loss", "cls_loss", "dfl_loss")
 CURVES = {
     "train/box_loss": "box_loss",
     "train/cls_loss": "cls_loss",
@@ -46,11 +45,17 @@ def run(task: Task, place: Place, reporter: Reporter) -> Mapping[str, Any]:
     last = task.folder / "weights" / "last.pt"
     found = _checkpoint(last)
     if found is None or not _finished(found, task.parameters):
-        trainer = Trainer(task, place, reporter, last if found else None)
+        begun = found is not None and int(found["epoch"]) >= 0
+        trainer = Trainer(task, place, reporter, last if begun else None)
         torch.set_num_threads(place.threads)
         trainer.train()
         found = _checkpoint(last) if place.leads else None
-    return _conclude(task, found) if place.leads and found else {}
+    if not place.leads or found is None:
+        return {}
+    figures = _conclude(task, found)
+    if figures["best_epoch"] == 0:
+        reporter.log(training.NOT_BETTER)
+    return figures
 
 
 class Trainer(DetectionTrainer):  # type: ignore[misc]
@@ -66,6 +71,8 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         self.world_size, self.ddp = place.count, False
         self.device = torch.device(place.device)
         self.drift = 0.0
+        if resume is None and training.knows_all(task):
+            self.add_callback("on_train_start", Trainer._judged_start)
         self.add_callback("on_train_epoch_end", Trainer._compared)
         if place.leads:
             self.add_callback("on_train_batch_end", Trainer._told_batch)
@@ -85,7 +92,7 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
 
     def build_dataset(self, img_path: str, mode: str = "train", batch: int | None = None) -> Any:
         """The pictures of a split, without any file beside them."""
-        return Pictures(
+        return yolo_pictures.Pictures(
             self.splits[img_path],
             self.task_.data.classes,
             imgsz=self.args.imgsz,
@@ -172,6 +179,16 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         prepared["img"] = prepared["img"].contiguous(memory_format=torch.channels_last)
         return prepared
 
+    def _judged_start(self) -> None:
+        """The start weights are epoch 0: what comes out is never worse than what went in."""
+        self.epoch, self.loss = -1, torch.zeros((), device=self.device)
+        self.loss_items = dict.fromkeys(LOSSES, self.loss)
+        self.metrics, self.fitness = self.validate()
+        if self.place.leads:
+            self.stopper.best_fitness = self.fitness
+            self.save_model()
+            self.reporter.log(training.known(self.metrics["metrics/mAP50(B)"]))
+
     def _compared(self) -> None:
         self.drift = training.drift(self.model, self.place)
 
@@ -183,47 +200,12 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         figures = {
             ours: float(values[theirs]) for theirs, ours in CURVES.items() if theirs in values
         }
-        figures["loss"] = sum(
-            figures.get(name, 0.0) for name in ("box_loss", "cls_loss", "dfl_loss")
-        )
+        figures["loss"] = sum(figures.get(name, 0.0) for name in LOSSES)
         figures["drift"] = self.drift
         figures["learning_rate"] = float(next(iter(self.lr.values())))
         figures["images_per_second"] = round(self.pace.images_per_second, 2)
         self.pace.begin_epoch()
         self.reporter.epoch(self.epoch + 1, self.epochs, figures)
-
-
-class Pictures(YOLODataset):  # type: ignore[misc]
-    """Examples as Ultralytics wants them, labels from memory."""
-
-    def __init__(
-        self, examples: tuple[Example, ...], classes: tuple[str, ...], **rest: Any
-    ) -> None:
-        self.examples, self.classes = examples, classes
-        super().__init__("", task="detect", **rest)
-
-    def get_img_files(self, _: Any) -> list[str]:
-        """The files of the examples."""
-        return [str(example.path) for example in self.examples]
-
-    def get_labels(self) -> list[dict[str, Any]]:
-        """Boxes as centre and size, relative to the picture."""
-        return [self._label(example) for example in self.examples]
-
-    def _label(self, example: Example) -> dict[str, Any]:
-        rows = training.boxes(example, self.classes)
-        low, high = rows[:, :2], rows[:, 2:4]
-        size = np.tile(np.array([example.width, example.height], np.float32), 2)
-        return {
-            "im_file": str(example.path),
-            "shape": (example.height, example.width),
-            "cls": rows[:, 4:].astype(np.float32),
-            "bboxes": (np.hstack([(low + high) / 2, high - low]) / size).astype(np.float32),
-            "segments": [],
-            "keypoints": None,
-            "normalized": True,
-            "bbox_format": "xywh",
-        }
 
 
 def _overrides(task: Task, place: Place) -> dict[str, Any]:
@@ -232,7 +214,7 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
     batch = max(place.count, min(given.batch, len(task.data.of(Split.TRAIN))))
     batch -= batch % place.count
     extra = {name: value for name, value in given.extra.items() if name not in OURS}
-    rate = given.learning_rate or (GENTLE if _knows_all(task) else 0.0)
+    rate = given.learning_rate or (GENTLE if training.knows_all(task) else 0.0)
     few = len(task.data.of(Split.TRAIN)) < FEW
     return {
         "task": "detect",
@@ -261,13 +243,6 @@ def _overrides(task: Task, place: Place) -> dict[str, Any]:
         **({"lr0": rate, "optimizer": "AdamW"} if rate else {}),
         **extra,
     }
-
-
-def _knows_all(task: Task) -> bool:
-    """Whether the start weights are of ours and know each class of the project."""
-    if task.start is None or not weights.is_ours(task.start):
-        return False
-    return set(task.data.classes) <= set(weights.peek(task.start).classes)
 
 
 def _side(parameters: Parameters) -> int:
