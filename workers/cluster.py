@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import sys
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 import psutil
 
 from backend import settings as all_settings
-from backend.errors import Unavailable
+from backend.errors import LoupeError, Refused, Unavailable
 from backend.settings import Settings
 from workers import keeper, wire
 from workers.context import Context
@@ -60,7 +61,7 @@ def connect(address: str) -> Any:
                 **own,
             )
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-            raise Unavailable(_why_not(address, error)) from error
+            raise _why_not(address, error) from error
     return ray
 
 
@@ -77,8 +78,8 @@ def main(descriptor: int) -> None:
     settings = all_settings.current()
     try:
         ray = connect(settings.ray_address or "local")
-    except Unavailable as error:
-        line.say({"error": str(error)})
+    except (Refused, Unavailable) as error:
+        line.say({"error": str(error), "for_good": isinstance(error, Refused)})
         return
     line.say(_ready(settings, ray))
     vital = [] if settings.ray_address else _vital()
@@ -141,13 +142,27 @@ def _amounts(resources: dict[str, float]) -> dict[str, float]:
     }
 
 
-def _why_not(address: str, error: Exception) -> str:
+def _why_not(address: str, error: Exception) -> LoupeError:
+    """Ray says of a cluster that turns us away, as of one that is not there, that it timed out."""
     if address == "local":
-        return f"The Ray cluster could not be started on this machine: {error}"
-    return (
-        f"The Ray cluster at {address} (setting LOUPE_RAY_ADDRESS) does not answer: {error} "
-        "If it asks for a token, RAY_AUTH_MODE=token and the token file must be set here, too."
-    )
+        return Unavailable(f"The Ray cluster could not be started on this machine: {error}")
+    name = f"The Ray cluster at {address} (setting LOUPE_RAY_ADDRESS)"
+    if type(error).__name__ == "AuthenticationError" or _is_open(address):
+        what = "refuses this machine's token" if _has_token() else "asks for a token"
+        where = "RAY_AUTH_TOKEN or ~/.ray/auth_token"
+        return Refused(f"{name} {what}: put the cluster's own into {where}.")
+    first = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return Unavailable(f"{name} does not answer: {first}.")
+
+
+def _is_open(address: str) -> bool:
+    """Whether something listens there."""
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host, int(port)), timeout=3):
+            return True
+    except (OSError, ValueError):
+        return False
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from backend import settings as all_settings
 from backend.domain import Job
-from backend.errors import Cancelled, LeaseLost, LoupeError, Unavailable
+from backend.errors import Cancelled, LeaseLost, LoupeError, Refused, Unavailable
 from backend.jobs import journal, kinds, queue
 from backend.settings import Settings
 from backend.storage import engine, files
@@ -109,7 +109,7 @@ def _cluster(line: wire.Child, context: Context) -> Mapping[str, str]:
     """The worker keeps the cluster, so that it is warm for the next job."""
     answer: Mapping[str, Any] = line.ask({"want": "cluster"}, context.check)
     if answer.get("error"):
-        raise Unavailable(str(answer["error"]))
+        raise (Refused if answer.get("for_good") else Unavailable)(str(answer["error"]))
     return answer
 
 
