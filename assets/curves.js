@@ -8,7 +8,7 @@ const WIDE = 300, HIGH = 120, EDGE = 6;
 const COLORS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#9aa3ad"];
 const NOT_DRAWN = ["epoch", "epochs", "seconds"];
 const WORDS = {
-  map50_95: "mAP .5:.95", map50: "mAP@.5", map: "mAP", lr: "Learning rate", cpu_percent: "Processor, %", images_per_second: "Images/s",
+  map50_95: "mAP .5:.95", map50: "mAP@.5", map: "mAP", learning_rate: "Learning rate", cpu_percent: "Processor, %", gpu_percent: "Graphics card, %", gpu_memory_percent: "Its memory, %", images_per_second: "Images/s",
   ap: "AP with what was learned", ap_rules: "AP of the rules alone", ap_forest: "AP of the forest alone", weight: "Weight of the forest", pictures: "Pictures learned from", proposals: "Proposals looked at",
 };
 

@@ -170,11 +170,18 @@ class Train {
 export function progress(job) {
   const share = job.state === "done" ? 1 : job.progress;
   const left = job.state === "running" && job.needs ? `${span(job.needs)} left` : "";
-  const words = { queued: job.position > 1 ? `Waiting, place ${job.position}` : "Waiting for a worker", paused: "Paused", done: "Done", failed: "Failed", cancelled: "Cancelled" }[job.state] ?? job.message;
+  const words = { queued: waiting(job), paused: "Paused", done: "Done", failed: "Failed", cancelled: "Cancelled" }[job.state] ?? job.message;
   return [
     h(`div.bar${job.state === "done" ? ".done" : ""}`, { role: "progressbar", "aria-valuenow": Math.round(100 * share), "aria-valuemin": 0, "aria-valuemax": 100 }, h("i", { style: { width: `${100 * share}%` } })),
     h("div.spread", {}, h("span", {}, words), h("span.number.quiet-text", {}, [job.state === "running" && `${Math.round(100 * share)} %`, left].filter(Boolean).join(" · "))),
   ];
+}
+
+/** The place in the queue, when it starts and how long it takes, as far as that is known. */
+function waiting(job) {
+  const place = job.position > 1 ? `Waiting, place ${job.position}` : "Waiting for a worker";
+  const begins = job.waits && `starts in about ${span(job.waits)}`;
+  return [place, begins, job.needs && `takes about ${span(job.needs)}`].filter(Boolean).join(" · ");
 }
 
 /** Pause, resume, cancel, retry. */

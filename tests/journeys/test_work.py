@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.journeys.conftest import Site
 pytestmark = pytest.mark.slow
 
 LONG = 240_000
+SEEN_BATCH = re.compile(r"Epoch \d+ of 500, batch \d+ of \d+: loss [\d.]+, [\d.]+ images/s")
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,29 @@ def test_a_golden_model_is_trained_and_measured(desk: Page, working: Site, board
     with working.database.read.begin() as session:
         (model,) = registry.models(session, boards.id)
     assert (model.state, model.champion, "map50" in model.metrics) == ("ready", True, True)
+
+
+def test_a_training_is_watched_paused_found_again_and_cancelled(desk: Page, working: Site) -> None:
+    project = working.project(images=12, name="to be watched")
+    desk.goto(f"/?project={project.id}&tab=train")
+    desk.get_by_role("combobox", name="Family").select_option("yolo")
+    desk.get_by_role("combobox", name="Start from").select_option("scratch")
+    for name, value in (("Epochs", "500"), ("Image size", "96"), ("Batch", "4")):
+        desk.get_by_label(name).fill(value)
+        desk.get_by_label(name).blur()
+    desk.get_by_role("button", name="Retrain").click()
+    expect(desk.get_by_text(SEEN_BATCH)).to_be_visible(timeout=LONG)
+    for _ in range(2):
+        for curve in ("box loss", "mAP@.5", "learning rate", "images per second", "CPU %"):
+            drawn = desk.locator(".curve").filter(has=desk.get_by_text(curve, exact=True))
+            expect(drawn.locator("polyline")).to_be_attached(timeout=LONG)
+        desk.reload()
+    desk.get_by_role("button", name="Pause").click()
+    expect(desk.get_by_text("Paused", exact=True)).to_be_visible(timeout=LONG)
+    desk.get_by_role("button", name="Resume").click()
+    expect(desk.get_by_text(SEEN_BATCH)).to_be_visible(timeout=LONG)
+    desk.get_by_role("button", name="Cancel").click()
+    expect(desk.get_by_text("Cancelled", exact=True)).to_be_visible(timeout=20_000)
 
 
 def test_pictures_are_uploaded_and_found_in_the_grid(

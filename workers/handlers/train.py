@@ -10,12 +10,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
 
-import psutil
-
 from backend.domain import Split
 from backend.jobs import holder, kinds
 from backend.services import preflight, registry
-from workers import cluster, data, evaluating, standing, tracking
+from workers import cluster, data, evaluating, load, standing, tracking
 from workers.context import Context
 from workers.models import base
 from workers.models.base import Parameters, Trained, TrainingSet
@@ -35,8 +33,7 @@ class Part:
 
     def epoch(self, epoch: int, epochs: int, figures: Mapping[str, float]) -> None:
         """A point of every curve, with how busy this machine was since the last one."""
-        busy = {"cpu_percent": psutil.cpu_percent()}
-        self.context.epoch(epoch, epochs, {**figures, **busy})
+        self.context.epoch(epoch, epochs, {**figures, **load.now()})
 
     def log(self, text: str) -> None:
         """A line for the job's story."""
