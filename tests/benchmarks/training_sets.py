@@ -1,9 +1,10 @@
-"""What a family reaches on DeepPCB, and in which time; hours on a processor.
+"""What a family reaches on DeepPCB or the face masks, and in which time; hours on a processor.
 
-    LOUPE_REAL_DATA=… python -m tests.benchmarks.training_deeppcb --family yolo --epochs 40
+    LOUPE_REAL_DATA=… python -m tests.benchmarks.training_sets --data deeppcb --epochs 40
 
-Trained on trainval (a tenth of its products' boards held back for validation), measured once on
-the test split with `workers.metrics`. A run that was stopped goes on from its folder.
+DeepPCB is trained on trainval (a tenth of its boards held back for validation), the face masks on
+their own lists; measured once on the test split with `workers.metrics`. A run that was stopped goes
+on from its folder.
 """
 
 from __future__ import annotations
@@ -16,15 +17,31 @@ from pathlib import Path
 from backend import families
 from backend.domain import Split
 from tests import real_data
-from tests.workers import real_boards
+from tests.workers import real_boards, real_faces
 from workers import evaluating
 from workers.models import base
-from workers.models.base import Parameters
+from workers.models.base import Example, Parameters, TrainingSet
 
 START = {
     "yolo": "yolo11n_recovered.pt",
     "faster_rcnn": "mobilenet_v2_imagenet_features.pth",
 }
+
+
+def deeppcb() -> tuple[TrainingSet, tuple[Example, ...]]:
+    """What to learn from, and what to be judged by."""
+    folder = real_data.unpacked("deeppcb")
+    tests = real_boards.boards(folder, 500, "test", validate=0)
+    return real_boards.boards(folder, 1000, validate=10), tests.of(Split.TRAIN)
+
+
+def facemask() -> tuple[TrainingSet, tuple[Example, ...]]:
+    """What to learn from, and what to be judged by."""
+    data = real_faces.faces(real_data.unpacked("facemask"))
+    return data, data.of(Split.TEST)
+
+
+SETS = {"deeppcb": deeppcb, "facemask": facemask}
 
 
 class Printing:
@@ -51,15 +68,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--family", choices=sorted(START), default="yolo")
     parser.add_argument("--epochs", type=int, default=40)
-    parser.add_argument("--images", type=int, default=1000)
-    parser.add_argument("--tests", type=int, default=500)
+    parser.add_argument("--data", choices=sorted(SETS), default="deeppcb")
     parser.add_argument("--size", type=int, default=640)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folder", type=Path, default=Path("training_deeppcb"))
+    parser.add_argument("--folder", type=Path, default=Path("training_run"))
     given = parser.parse_args()
-    pcb = real_data.unpacked("deeppcb")
-    data = real_boards.boards(pcb, given.images, validate=10)
+    data, tests = SETS[given.data]()
     defaults = families.find(given.family).defaults
     parameters = Parameters(
         given.epochs, given.size, int(defaults["batch"]), given.workers, given.seed,
@@ -70,14 +85,13 @@ def main() -> None:
         data, real_data.weights() / START[given.family], parameters, Printing(), given.folder
     )
     print(f"trained in {time.monotonic() - began:.0f} s: {dict(trained.figures)}")
-    tests = real_boards.boards(pcb, given.tests, "test", validate=0).of(Split.TRAIN)
     seen = evaluating.look(
         given.family, trained.weights, tests, data.classes, lambda *_: None, "cpu"
     )
     for iou in (0.33, 0.5):
         figures = evaluating.report(given.family, seen, data.classes, iou)
         low, high = figures["intervals"]["map"]
-        print(f"test, {len(tests)} boards: mAP@{iou} {figures['map']:.4f} ({low:.4f}–{high:.4f})")
+        print(f"test, {len(tests)} images: mAP@{iou} {figures['map']:.4f} ({low:.4f}–{high:.4f})")
     print(f"mAP@.5:.95 {figures['map50_95']:.4f}")
     for name, row in figures["per_class"].items():
         rates = f"precision {row['precision']:.3f}, recall {row['recall']:.3f}"
