@@ -19,24 +19,40 @@ export function mount(element) {
 class Jobs {
   constructor(element) {
     this.opened = new Map();
-    this.mine = false;
+    this.filter = { project: "", kind: "", author: "", state: "" };
     this.open = h("div");
     this.done = h("div");
     this.cluster = h("div.inside");
     this.lists = h("div", { style: { display: "grid", gap: "20px" } },
       panel("Running and waiting", this.open), panel("Finished", this.done));
-    const of = select([["", "All projects"], ["this", "This project"]], "", (value) => ((this.mine = value === "this"), this.load()), { "aria-label": "Jobs of" });
-    fill(element, h("div.sheet", {}, h("div.spread", {}, h("h1", {}, "Jobs"), of), this.lists, panel("Cluster", this.cluster)));
+    this.filters = h("span.row");
+    fill(element, h("div.sheet", {}, h("div.spread", {}, h("h1", {}, "Jobs"), this.filters), this.lists, panel("Cluster", this.cluster)));
   }
 
   async load() {
-    const of = this.mine && project() ? `?project=${encodeURIComponent(project())}` : "";
-    const [jobs, workers] = await Promise.all([get(`/api/jobs${of}`), get("/api/jobs/cluster")]).catch(() => [null, null]);
+    const chosen = new URLSearchParams(Object.entries(this.filter).filter(([, value]) => value));
+    if (this.filter.project) chosen.set("project", project());
+    const [jobs, workers] = await Promise.all([get(`/api/jobs?${chosen}`), get("/api/jobs/cluster")]).catch(() => [null, null]);
     if (!jobs) return;
-    this.list(this.open, jobs.open, "Nothing runs or waits. Retrain, Detect and Import put work here.");
-    this.list(this.done, jobs.done, "Nothing is done yet.");
+    this.offer(jobs);
+    this.list(this.open, jobs.open, this.filtered() ? "Nothing of this kind runs or waits." : "Nothing runs or waits. Retrain, Detect and Import put work here.");
+    this.list(this.done, jobs.done, this.filtered() ? "Nothing of this kind has ended." : "Nothing is done yet.");
     fill(this.cluster, cluster(workers));
     await Promise.all([...this.opened.values()].map((log) => log.load()));
+  }
+
+  filtered() {
+    return Object.values(this.filter).some(Boolean);
+  }
+
+  /** The filters, drawn again only when there is more to choose from. */
+  offer({ kinds, authors }) {
+    const offered = JSON.stringify([kinds, authors, project()]);
+    if (offered === this.offered) return;
+    this.offered = offered;
+    const filter = (name, all, choices) => select([["", all], ...choices], this.filter[name], (value) => ((this.filter[name] = value), this.load()), { "aria-label": all });
+    fill(this.filters, filter("kind", "All kinds", Object.entries(kinds)), filter("state", "All states", Object.entries(WORDS)),
+      filter("author", "Everybody", authors.map((one) => [one, one])), project() && filter("project", "All projects", [["this", "This project"]]));
   }
 
   list(place, jobs, nothing) {
@@ -134,7 +150,7 @@ function times(job) {
 function cluster(workers) {
   if (workers.length === 0) return h("p", {}, h("b.warn", {}, "No worker is alive. "), "What is asked for waits until one is: start the site without --no-worker, or run ", h("span.mono", {}, "loupe worker"), ".");
   return workers.map((one) => h("div", { style: { display: "grid", gap: "8px" } },
-    h("div.facts", {}, h("span", {}, h("b", {}, "Worker "), `on ${one.host}, process ${one.pid}, since ${ago(one.started)}`)),
+    h("div.facts", {}, h("span", {}, h("b", {}, "Worker "), `on ${one.host}, process ${one.pid}, since ${ago(one.started)}`, one.sees.jobs?.length > 0 && `, carries out ${one.sees.jobs.map((id) => `#${id}`).join(", ")}`)),
     nodes(one.sees)));
 }
 

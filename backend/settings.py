@@ -32,7 +32,11 @@ class Settings(BaseSettings):
         "", description="where images and weights go (fsspec URL); default: files/ in the home"
     )
     weights_dir: Path | None = Field(None, description="folder with start weights (*.pt, *.pth)")
-    ray_address: str = Field("", description="an existing Ray cluster; default: a local one")
+    ray_address: str = Field(
+        "",
+        description="an existing Ray cluster, its token in RAY_AUTH_TOKEN or ~/.ray/auth_token; "
+        "default: a local one",
+    )
     mlflow_uri: str = Field(
         "default", description="mlflow tracking store; 'default': SQLite in the home; 'off': none"
     )

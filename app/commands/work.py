@@ -70,7 +70,8 @@ def cluster(as_json: AsJson = False) -> None:
     elif not rows:
         terminal.say("No worker is alive. Start one: loupe worker")
     for row in () if as_json else rows:
-        terminal.say(f"Worker on {row['host']}, process {row['pid']}.")
+        jobs = ", ".join(f"job {id}" for id in row.get("jobs", [])) or "nothing"
+        terminal.say(f"Worker on {row['host']}, process {row['pid']}, carries out {jobs}.")
         nodes = row.get("nodes", [])
         if not nodes:
             terminal.say("Ray is not started yet; the first training starts it.")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Query
 from starlette.responses import FileResponse, Response
 
 from app import house, login
 from app.routes import shapes
 from backend.domain import FINAL, Job, JobState
 from backend.errors import NotFound
-from backend.jobs import journal, listing, presence, queue
+from backend.jobs import journal, kinds, listing, presence, queue
 from backend.services import members
 
 router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES])
@@ -26,24 +27,42 @@ ACTIONS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The filters of the page; nothing means all."""
+
+    project: str = ""
+    kind: str = ""
+    author: str = ""
+    state: JobState | None = None
+    before: int | None = None
+    limit: Annotated[int, Query(ge=1, le=200)] = 40
+
+
 @router.get("")
 def page(
-    at: house.At,
-    person: login.Viewer,
-    project: str = "",
-    before: int | None = None,
-    limit: int = 40,
+    at: house.At, person: login.Viewer, chosen: Annotated[Chosen, Depends()]
 ) -> dict[str, Any]:
-    """All jobs that wait or run, and the newest of the finished ones."""
+    """The jobs that wait or run, the newest of the finished ones, and what to filter them by."""
     with at.read() as session:
         shut = members.hidden(session, person)
-        of = house.project(session, project, shut).id if project else None
-        find = partial(listing.find, session, project_id=of, shut=shut)
-        waiting = find(states=OPEN, limit=200)
-        done = find(states=tuple(FINAL), before=before, limit=min(limit, 200))
+        of = house.project(session, chosen.project, shut).id if chosen.project else None
+        find = partial(
+            listing.find,
+            session,
+            project_id=of,
+            shut=shut,
+            kind=chosen.kind,
+            author=chosen.author,
+        )
+        waiting = find(states=_among(OPEN, chosen.state), limit=200)
+        ended = _among(tuple(FINAL), chosen.state)
+        done = find(states=ended, before=chosen.before, limit=chosen.limit)
         return {
             "open": [shapes.standing(one, listing.standing(session, one)) for one in waiting],
             "done": [shapes.job(one) for one in done],
+            "kinds": {name: kind.title for name, kind in kinds.KINDS.items()},
+            "authors": listing.authors(session, shut),
         }
 
 
@@ -104,6 +123,11 @@ def file(job: int, at: house.At) -> Response:
     if "file" not in found.result or not path.is_file():
         raise NotFound(f"Job {job} has left no file, or not any more; export again.")
     return FileResponse(path, media_type="application/zip", filename=str(found.result["file"]))
+
+
+def _among(states: tuple[JobState, ...], chosen: JobState | None) -> tuple[JobState, ...]:
+    """The one that is chosen, if it is among them."""
+    return states if chosen is None else tuple(one for one in states if one is chosen)
 
 
 @router.post("/{job}/{action}")

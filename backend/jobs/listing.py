@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.domain import Job, JobState
@@ -30,7 +30,7 @@ def find(
     session: Session,
     *,
     project_id: int | None = None,
-    states: Sequence[JobState] = (),
+    states: Sequence[JobState] | None = None,
     kind: str = "",
     author: str = "",
     before: int | None = None,
@@ -45,8 +45,8 @@ def find(
     if project_id is not None:
         query = query.where(Row.project_id == project_id)
     if shut:
-        query = query.where(or_(Row.project_id.is_(None), Row.project_id.not_in(shut)))
-    if states:
+        query = query.where(_open_to_all_but(shut))
+    if states is not None:
         query = query.where(Row.state.in_(states))
     if kind:
         query = query.where(Row.kind == kind)
@@ -55,6 +55,14 @@ def find(
     if before is not None:
         query = query.where(Row.id < before)
     return [queue.to_job(row) for row in session.scalars(query)]
+
+
+def authors(session: Session, shut: Collection[int] = ()) -> list[str]:
+    """Everybody who has asked for a job, those of shut projects left out."""
+    query = select(Row.author).distinct().where(Row.author != "").order_by(Row.author)
+    if shut:
+        query = query.where(_open_to_all_but(shut))
+    return list(session.scalars(query))
 
 
 def counts(session: Session) -> dict[JobState, int]:
@@ -78,6 +86,10 @@ def standing(session: Session, job: Job) -> Standing:
     known = [time for time in times if time is not None]
     waits = sum(known) if len(known) == len(times) else None
     return Standing(len(waiting) + 1, waits, _usual(session, job.kind))
+
+
+def _open_to_all_but(shut: Collection[int]) -> ColumnElement[bool]:
+    return or_(Row.project_id.is_(None), Row.project_id.not_in(shut))
 
 
 def _ahead(session: Session, job: Job, lane: kinds.Lane) -> tuple[list[Job], list[Job]]:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, aliased
 
 from backend.domain import FINAL, Job, JobState, Wish
 from backend.errors import Busy, LeaseLost, NotFound, Refused
-from backend.jobs import holder, journal, kinds
+from backend.jobs import journal, kinds
 from backend.storage import tables
 from backend.storage.types import now
 
@@ -345,8 +345,3 @@ def _fail_orphans(session: Session) -> None:
 
 def _was(state: JobState) -> str:
     return "was cancelled" if state is JobState.CANCELLED else "failed"
-
-
-def is_abandoned(job: Job) -> bool:
-    """Whether the process that holds this running job is certainly dead."""
-    return holder.gone(job.worker)

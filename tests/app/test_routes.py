@@ -12,6 +12,7 @@ from PIL import Image
 
 from app import server
 from app.house import House
+from backend.jobs import kinds, queue
 from backend.settings import Settings
 from tests.app.conftest import HERE, WRITE, drawn
 
@@ -130,3 +131,18 @@ def test_the_page_names_what_its_tab_needs_and_all_of_it_is_there(client: TestCl
     assert {client.get(url).status_code for url in urls} == {200}
     asked = re.findall(r'from "(\.[^"]+)"', "".join(client.get(url).text for url in urls))
     assert {Path(one).name for one in asked} <= {Path(url).name for url in urls}
+
+
+def test_jobs_are_filtered(client: TestClient, house: House) -> None:
+    project = drawn(house)
+    with house.write() as session:
+        job = queue.enqueue(session, kinds.Publish(project.id, 0), author="zoe")
+    chosen = f"project={project.id}&kind=publish&author=zoe&state="
+    shown = client.get(f"/api/jobs?{chosen}queued").json()
+    assert [one["id"] for one in shown["open"]] == [job.id]
+    assert (shown["done"], "zoe" in shown["authors"]) == ([], True)
+    assert shown["kinds"]["publish"] == "Export of a model"
+    assert client.get(f"/api/jobs?{chosen}failed").json()["open"] == []
+    assert client.get("/api/jobs?state=odd").status_code == 422
+    with house.write() as session:
+        queue.cancel(session, job.id)

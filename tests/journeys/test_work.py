@@ -87,7 +87,7 @@ def test_a_training_is_watched_paused_found_again_and_cancelled(desk: Page, work
     desk.get_by_role("button", name="Retrain").click()
     expect(desk.get_by_text(SEEN_BATCH)).to_be_visible(timeout=LONG)
     for _ in range(2):
-        for curve in ("box loss", "mAP@.5", "learning rate", "images per second", "CPU %"):
+        for curve in ("Box loss", "mAP@.5", "Learning rate", "Images/s", "Processor, %"):
             drawn = desk.locator(".curve").filter(has=desk.get_by_text(curve, exact=True))
             expect(drawn.locator("polyline")).to_be_attached(timeout=LONG)
         desk.reload()
