@@ -82,8 +82,9 @@ def test_a_training_is_watched_paused_found_again_and_cancelled(desk: Page, work
     desk.get_by_role("combobox", name="Family").select_option("yolo")
     desk.get_by_role("combobox", name="Start from").select_option("scratch")
     for name, value in (("Epochs", "500"), ("Image size", "96"), ("Batch", "4")):
-        desk.get_by_label(name).fill(value)
-        desk.get_by_label(name).blur()
+        number = desk.get_by_role("spinbutton", name=name, exact=True)
+        number.fill(value)
+        number.blur()
     desk.get_by_role("button", name="Retrain").click()
     expect(desk.get_by_text(SEEN_BATCH)).to_be_visible(timeout=LONG)
     for _ in range(2):
@@ -140,7 +141,13 @@ def test_a_waiting_job_is_cancelled(desk: Page, working: Site, boards: Project) 
         job = queue.enqueue(session, kinds.Publish(boards.id, 0), author="ana", after=first.id)
     desk.goto("/?tab=jobs")
     row = desk.locator(f"[data-job='{job.id}']")
+    desk.get_by_role("combobox", name="All kinds").select_option("Training")
+    expect(row).not_to_be_attached()
+    desk.get_by_role("combobox", name="All kinds").select_option("Export of a model")
+    desk.get_by_role("combobox", name="Everybody").select_option("ana")
     row.get_by_role("button", name="Cancel").click()
     expect(row.get_by_text("Cancelled")).to_be_visible()
+    desk.get_by_role("combobox", name="All states").select_option("Failed")
+    expect(desk.get_by_text("Nothing of this kind has ended.")).to_be_visible()
     with working.database.read.begin() as session:
         assert queue.get(session, job.id).state == "cancelled"
