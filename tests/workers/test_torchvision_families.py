@@ -48,6 +48,10 @@ def test_a_classifier_learns_and_is_loaded_again(tmp_path: Path) -> None:
     assert answers[0][0, :4].tolist() == [0, 0, 64, 64]
     again = classifier.load(trained.weights, "cpu").predict(shown)
     assert np.allclose(np.array(answers), np.array(again), atol=1e-3)
+    wild = Parameters(epochs=1, image_size=64, batch=4, variant="resnet18", learning_rate=0.5)
+    spoilt = classifier.train(single, trained.weights, wild, told, tmp_path / "spoilt")
+    assert spoilt.figures["best_epoch"] == 0
+    assert told.lines[-1].endswith("they are kept.")
 
 
 def test_a_classifier_goes_on_after_a_kill(single: TrainingSet, tmp_path: Path) -> None:
