@@ -48,6 +48,8 @@ def join(context: Context) -> Any:
 def connect(address: str) -> Any:
     """Connect this process to a cluster; "local" starts one that ends with this process."""
     prepare(address)
+    if (door := _door(address)) and not _is_open(*door):
+        raise Unavailable(f"{_named(address)} does not answer: nothing listens there.")
     import ray
 
     if not ray.is_initialized():
@@ -146,22 +148,31 @@ def _why_not(address: str, error: Exception) -> LoupeError:
     """Ray says of a cluster that turns us away, as of one that is not there, that it timed out."""
     if address == "local":
         return Unavailable(f"The Ray cluster could not be started on this machine: {error}")
-    name = f"The Ray cluster at {address} (setting LOUPE_RAY_ADDRESS)"
-    if type(error).__name__ == "AuthenticationError" or _is_open(address):
+    turned_away = isinstance(error, ConnectionError) and _door(address)
+    if turned_away or type(error).__name__ == "AuthenticationError":
         what = "refuses this machine's token" if _has_token() else "asks for a token"
         where = "RAY_AUTH_TOKEN or ~/.ray/auth_token"
-        return Refused(f"{name} {what}: put the cluster's own into {where}.")
+        return Refused(f"{_named(address)} {what}: put the cluster's own into {where}.")
     first = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-    return Unavailable(f"{name} does not answer: {first}.")
+    return Unavailable(f"{_named(address)} does not answer: {first}.")
 
 
-def _is_open(address: str) -> bool:
-    """Whether something listens there."""
+def _named(address: str) -> str:
+    return f"The Ray cluster at {address} (setting LOUPE_RAY_ADDRESS)"
+
+
+def _door(address: str) -> tuple[str, int] | None:
+    """The host and port of a plain address; Ray knows others, such as "auto"."""
     host, _, port = address.rpartition(":")
+    return (host, int(port)) if host and "/" not in host and port.isdigit() else None
+
+
+def _is_open(host: str, port: int) -> bool:
+    """Whether something listens there; Ray itself takes a minute to say no."""
     try:
-        with socket.create_connection((host, int(port)), timeout=3):
+        with socket.create_connection((host, port), timeout=5):
             return True
-    except (OSError, ValueError):
+    except OSError:
         return False
 
 
