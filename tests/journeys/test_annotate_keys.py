@@ -244,17 +244,3 @@ def test_an_image_of_a_classification_project_is_named_by_a_digit(page: Page, si
     hands.press("2")
     assert hands.stored().label == names[1]
     assert hands.stored().boxes == ()
-
-
-def test_the_count_of_a_view_stays_while_it_is_worked_through(page: Page, site: Site) -> None:
-    made = boards.put(site, "a view that shrinks", 20)
-    page.goto(f"/?project={made.project.id}&tab=annotate&state=new")
-    place, saved = page.locator(".lp-place"), page.locator(".lp-saved")
-    for at in range(1, 8):
-        expect(place).to_have_text(f"{at} / 20")
-        page.keyboard.press("Enter")
-        expect(saved).to_have_text("Saved")
-    with page.expect_response("**/around?*"):
-        page.keyboard.press("Enter")
-    page.keyboard.press("Enter")
-    expect(place).to_have_text("10 / 20")
