@@ -63,6 +63,7 @@ def test_the_rule_says_pass_or_fail_beside_the_inspector(hands: Hands, site: Sit
     hands.page.keyboard.press("k")
     hands.page.wait_for_function(f"{hands.js}.desk.item.id === {image}")
     expect(rule).to_contain_text("Yours: pass")
+    hands.saved()
     with site.database.read.begin() as session:
         rows = [row for row in reporting.rows(session, 921) if row["image"] == image]
     assert {(row["rule"], row["board"]) for row in rows} == {("fail", "pass")}
