@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from backend.domain import FINAL, Job, JobState
 from backend.errors import LeaseLost, NotFound
-from backend.jobs import holder, journal, kinds, presence, queue
+from backend.jobs import holder, holding, journal, kinds, presence, queue
 from backend.settings import Settings
 from backend.storage.engine import Database
 from workers import attempt
@@ -85,7 +85,7 @@ class Worker:
     def is_idle(self) -> bool:
         """Whether nothing runs and nothing waits."""
         with self.database.read() as session:
-            waits = any(queue.is_waiting(session, lane) for lane in kinds.Lane)
+            waits = any(holding.is_waiting(session, lane) for lane in kinds.Lane)
         return not self.busy and not waits
 
     def close(self) -> None:
@@ -111,10 +111,10 @@ class Worker:
         if not self._is_due(lane, LOOK) or time.monotonic() < self._rest_until.get(lane, 0.0):
             return
         with self.database.read() as session:
-            if not queue.is_waiting(session, lane):
+            if not holding.is_waiting(session, lane):
                 return
         with self.database.write.begin() as session:
-            job = queue.claim(session, self.name, lane)
+            job = holding.claim(session, self.name, lane)
         if job is not None:
             log.info("Job %d begins: %s.", job.id, kinds.find(job.kind).title)
             self.busy[lane] = attempt.begin(job, self.settings.lease_seconds)
@@ -128,12 +128,12 @@ class Worker:
         try:
             if now >= running.renew_at:
                 with self.database.write.begin() as session:
-                    queue.renew(session, running.job)
+                    holding.renew(session, running.job)
                 running.renew_at = now + self.settings.lease_seconds / 4
             if now >= running.look_at:
                 running.look_at = now + LOOK
                 with self.database.read() as session:
-                    wish = queue.wish(session, running.job)
+                    wish = holding.wish(session, running.job)
                 if wish is not None:
                     running.stop()
         except LeaseLost:
@@ -168,12 +168,12 @@ class Worker:
     def _settle(self, running: Attempt, asked: bool) -> JobState | None:
         try:
             with self.database.write.begin() as session:
-                queue.fence(session, running.job)
+                holding.fence(session, running.job)
                 if asked:
-                    queue.release(session, running.job, "The worker was stopped.")
+                    holding.release(session, running.job, "The worker was stopped.")
                 else:
                     trouble = running.trouble or "Its process ended without a word."
-                    queue.forgive(session, running.job, trouble)
+                    holding.forgive(session, running.job, trouble)
         except LeaseLost:
             pass
         return self._state(running.job)
@@ -188,7 +188,7 @@ class Worker:
     def _watch(self) -> None:
         """Free the jobs of workers that are dead or silent."""
         with self.database.read() as session:
-            found = queue.running(session)
+            found = holding.running(session)
         ours = {running.job.id for running in self.busy.values()}
         seen = {}
         for job, beats in found:
@@ -199,7 +199,7 @@ class Worker:
             if reason := self._why_free(job, silence):
                 log.info("Job %d is free again: %s", job.id, reason)
                 with self.database.write.begin() as session:
-                    queue.take_away(session, job, beats, reason)
+                    holding.take_away(session, job, beats, reason)
         self._silences = seen
 
     def _silence(self, job: Job, beats: int) -> Silence:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from backend import settings as all_settings
 from backend.domain import Job
 from backend.errors import LeaseLost
-from backend.jobs import holder, journal, kinds, queue
+from backend.jobs import holder, holding, journal, kinds
 from backend.storage import engine, files
 from workers import runner, wire
 from workers.context import Context
@@ -59,7 +59,7 @@ def _alive(database: engine.Database, job: Job, every: float) -> Iterator[None]:
     def beat() -> None:
         while not over.wait(every):
             with suppress(SQLAlchemyError, LeaseLost), database.write.begin() as session:
-                queue.renew(session, job)
+                holding.renew(session, job)
 
     thread = Thread(target=beat, name="heart", daemon=True)
     thread.start()
@@ -72,10 +72,10 @@ def _alive(database: engine.Database, job: Job, every: float) -> Iterator[None]:
 
 def _next(database: engine.Database, me: str) -> Job | None:
     with database.read() as session:
-        if not queue.is_waiting(session, kinds.Lane.INSTANT):
+        if not holding.is_waiting(session, kinds.Lane.INSTANT):
             return None
     with database.write.begin() as session:
-        return queue.claim(session, me, kinds.Lane.INSTANT)
+        return holding.claim(session, me, kinds.Lane.INSTANT)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 from backend import settings as all_settings
 from backend.domain import Job
 from backend.errors import Cancelled, LeaseLost, LoupeError, Refused, Unavailable
-from backend.jobs import journal, kinds, queue
+from backend.jobs import holding, journal, kinds, queue
 from backend.settings import Settings
 from backend.storage import engine, files
 from workers import handlers, wire
@@ -59,12 +59,12 @@ def carry_out(database: engine.Database, job: Job, run: Callable[[], Mapping[str
     try:
         result = run()
         with database.write.begin() as session:
-            queue.finish(session, job, result)
+            holding.finish(session, job, result)
     except (Cancelled, LeaseLost) as ended:
         log.info("%s", ended)
     except Unavailable as error:
         with database.write.begin() as session:
-            queue.forgive(session, job, str(error))
+            holding.forgive(session, job, str(error))
     except LoupeError as error:
         _fail(database, job, str(error))
     except (OSError, OperationalError) as error:
@@ -74,14 +74,14 @@ def carry_out(database: engine.Database, job: Job, run: Callable[[], Mapping[str
         log.exception("Job %d stopped.", job.id)
         if _is_the_clusters(error):
             with database.write.begin() as session:
-                queue.forgive(session, job, "A part of the Ray cluster broke down.")
+                holding.forgive(session, job, "A part of the Ray cluster broke down.")
         else:
             _fail(database, job, _unexpected(error))
 
 
 def _fail(database: engine.Database, job: Job, reason: str) -> None:
     with database.write.begin() as session:
-        queue.fail(session, job, reason)
+        holding.fail(session, job, reason)
 
 
 def _plain(error: OSError | OperationalError) -> str:

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from app.house import House
 from backend.domain import Job
-from backend.jobs import kinds, queue
+from backend.jobs import holding, kinds, queue
 from backend.services import listing
 from tests.app.conftest import WRITE, drawn, log_in
 from workers import handlers
@@ -21,14 +21,14 @@ from workers.context import Context
 def work(house: House) -> Job:
     """Carry out the next waiting job here, as a worker would."""
     with house.write() as session:
-        job = queue.claim(session, "test", kinds.Lane.SHORT)
+        job = holding.claim(session, "test", kinds.Lane.SHORT)
     assert job is not None
     request = kinds.decode(job.kind, job.request)
     folder = house.settings.cache / "jobs"
     context = Context(job, request, house.database, house.files, house.settings, folder)
     result = handlers.find(job.kind).run(context)
     with house.write() as session:
-        queue.finish(session, job, result)
+        holding.finish(session, job, result)
         return queue.get(session, job.id)
 
 

@@ -16,7 +16,7 @@ from backend.domain import (
     Task,
 )
 from backend.errors import Refused
-from backend.jobs import listing, queue
+from backend.jobs import holding, listing, queue
 from backend.jobs.kinds import Lane
 from backend.services import deciding, growing, images, projects, proposing, registry, training
 from backend.services.deciding import Sheet
@@ -88,9 +88,9 @@ def test_the_next_training_comes_ten_images_later(database: Database, project: P
     label(database, project, range(10))
     for lane in (Lane.LONG, Lane.SHORT):
         with database.write.begin() as session:
-            job = queue.claim(session, "machine:1:1", lane)
+            job = holding.claim(session, "machine:1:1", lane)
             assert job is not None
-            queue.finish(session, job, {})
+            holding.finish(session, job, {})
     label(database, project, range(10, 19))
     assert len(jobs(database, project)) == 2
     label(database, project, range(19, 20))

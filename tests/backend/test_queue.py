@@ -10,7 +10,7 @@ import pytest
 
 from backend.domain import Job, JobState, Wish
 from backend.errors import Busy, LeaseLost, NotFound, Refused
-from backend.jobs import holder, journal, kinds, listing, queue
+from backend.jobs import holder, holding, journal, kinds, listing, queue
 from backend.jobs.kinds import Lane
 from backend.storage.engine import Database
 
@@ -33,7 +33,7 @@ def put(database: Database, request: kinds.Request, **how: object) -> Job:
 
 def take(database: Database, worker: str = ANN, lane: Lane = Lane.SHORT) -> Job | None:
     with database.write.begin() as session:
-        return queue.claim(session, worker, lane)
+        return holding.claim(session, worker, lane)
 
 
 def taken(database: Database, worker: str = ANN, lane: Lane = Lane.SHORT) -> Job:
@@ -58,7 +58,7 @@ def test_a_job_is_queued_claimed_and_done(database: Database) -> None:
     held = taken(database)
     assert (held.id, held.state, held.attempt, held.worker) == (job.id, JobState.RUNNING, 1, ANN)
     with database.write.begin() as session:
-        queue.finish(session, held, {"map": 0.5})
+        holding.finish(session, held, {"map": 0.5})
     done = now_of(database, job)
     assert (done.state, done.result, done.progress) == (JobState.DONE, {"map": 0.5}, 1.0)
     assert done.started is not None
@@ -120,7 +120,7 @@ def test_two_trainings_of_a_project_run_one_after_the_other(database: Database) 
     put(database, training())
     assert at_once([lambda: take(database, BOB, Lane.LONG)] * 3) == [None] * 3
     with database.write.begin() as session:
-        queue.finish(session, first, {})
+        holding.finish(session, first, {})
     assert taken(database, BOB, Lane.LONG).id == 2
 
 
@@ -136,7 +136,7 @@ def test_a_job_waits_for_the_one_before_it(database: Database) -> None:
     assert take(database) is None
     held = taken(database, lane=Lane.LONG)
     with database.write.begin() as session:
-        queue.finish(session, held, {})
+        holding.finish(session, held, {})
     assert taken(database).id == then.id
 
 
@@ -153,24 +153,24 @@ def test_a_worker_that_lost_its_job_is_fenced_off(database: Database) -> None:
     put(database, evaluation())
     old = taken(database, ANN)
     with database.write.begin() as session:
-        queue.take_away(session, old, 0, "Its worker is silent.")
+        holding.take_away(session, old, 0, "Its worker is silent.")
     new = taken(database, BOB)
     assert (new.id, new.attempt, new.failures) == (old.id, 2, 0)
-    for act in (queue.fence, queue.renew, queue.wish):
+    for act in (holding.fence, holding.renew, holding.wish):
         with pytest.raises(LeaseLost), database.write.begin() as session:
             act(session, old)
     with pytest.raises(LeaseLost), database.write.begin() as session:
-        queue.finish(session, old, {})
+        holding.finish(session, old, {})
     with database.write.begin() as session:
-        queue.fence(session, new)
+        holding.fence(session, new)
 
 
 def test_a_heart_that_beats_keeps_the_job(database: Database) -> None:
     put(database, evaluation())
     held = taken(database)
     with database.write.begin() as session:
-        queue.renew(session, held)
-        queue.take_away(session, held, 0, "Its worker is silent.")
+        holding.renew(session, held)
+        holding.take_away(session, held, 0, "Its worker is silent.")
     assert now_of(database, held).state is JobState.RUNNING
 
 
@@ -190,8 +190,8 @@ def test_a_running_job_is_asked_to_stop(database: Database) -> None:
     held = taken(database)
     with database.write.begin() as session:
         assert queue.cancel(session, held.id).wish is Wish.CANCEL
-        assert queue.renew(session, held) is Wish.CANCEL
-        assert queue.release(session, held, "Stopped.") is JobState.CANCELLED
+        assert holding.renew(session, held) is Wish.CANCEL
+        assert holding.release(session, held, "Stopped.") is JobState.CANCELLED
     assert now_of(database, held).wish is None
 
 
@@ -200,7 +200,7 @@ def test_a_job_whose_worker_died_while_asked_to_stop_is_cancelled(database: Data
     held = taken(database)
     with database.write.begin() as session:
         queue.cancel(session, held.id)
-        queue.take_away(session, held, 0, "Its worker is dead.")
+        holding.take_away(session, held, 0, "Its worker is dead.")
     assert now_of(database, held).state is JobState.CANCELLED
 
 
@@ -216,7 +216,7 @@ def test_a_paused_job_goes_on_when_resumed(database: Database) -> None:
     held = taken(database)
     with database.write.begin() as session:
         queue.pause(session, held.id)
-        assert queue.release(session, held, "Stopped.") is JobState.PAUSED
+        assert holding.release(session, held, "Stopped.") is JobState.PAUSED
     assert take(database) is None
     with database.write.begin() as session:
         queue.resume(session, held.id)
@@ -244,9 +244,9 @@ def test_crashes_are_forgiven_a_few_times(database: Database) -> None:
     put(database, evaluation())
     for _ in range(kinds.find("evaluate").retries):
         with database.write.begin() as session:
-            assert queue.forgive(session, held(session), "It crashed.")
+            assert holding.forgive(session, held(session), "It crashed.")
     with database.write.begin() as session:
-        assert not queue.forgive(session, held(session), "It crashed.")
+        assert not holding.forgive(session, held(session), "It crashed.")
     with database.read() as session:
         assert queue.get(session, 1).error == "It crashed. It was tried 6 times."
 
@@ -256,7 +256,7 @@ def test_a_lost_lease_while_another_waits_breaks_nothing(database: Database) -> 
     first = taken(database, lane=Lane.LONG)
     put(database, training())
     with database.write.begin() as session:
-        queue.release(session, first, "The worker was stopped.")
+        holding.release(session, first, "The worker was stopped.")
     assert taken(database, lane=Lane.LONG).id == first.id
 
 
@@ -264,7 +264,7 @@ def test_progress_and_events_are_kept_in_order(database: Database) -> None:
     put(database, evaluation())
     held = taken(database)
     with database.write.begin() as session:
-        queue.progress(session, held, 2.0, "Nearly there")
+        holding.progress(session, held, 2.0, "Nearly there")
         journal.write(session, held.id, "Epoch 1", data={"loss": 0.5})
     at_once([lambda: say(database, held)] * 4)
     with database.read() as session:
@@ -312,17 +312,17 @@ def ended(database: Database, end: str) -> Job:
     held = taken(database)
     with database.write.begin() as session:
         if end == "done":
-            queue.finish(session, held, {})
+            holding.finish(session, held, {})
         elif end == "failed":
-            queue.fail(session, held, "No pictures.")
+            holding.fail(session, held, "No pictures.")
         else:
             queue.cancel(session, held.id)
-            queue.release(session, held, "Stopped.")
+            holding.release(session, held, "Stopped.")
     return replace(held, state=JobState(end))
 
 
 def held(session: object) -> Job:
-    job = queue.claim(session, ANN, Lane.SHORT)  # type: ignore[arg-type]
+    job = holding.claim(session, ANN, Lane.SHORT)  # type: ignore[arg-type]
     assert job is not None
     return job
 

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from backend.domain import Box, Job, Model, ModelState, Project, Split, State, Task
 from backend.errors import Busy, Invalid, LoupeError, NotFound, Refused
-from backend.jobs import queue
+from backend.jobs import holding, queue
 from backend.jobs.kinds import Lane
 from backend.services import images, labelling, preflight, projects, registry, snapshots, training
 from backend.services.images import NewImage
@@ -56,11 +56,11 @@ def retrain(database: Database, project: Project, **how: Any) -> training.Starte
 def finish(database: Database, started: training.Started, **against: Any) -> Model:
     """What the worker does at the end of a training."""
     with database.write.begin() as session:
-        job = queue.claim(session, "machine:1:1", Lane.LONG)
+        job = holding.claim(session, "machine:1:1", Lane.LONG)
         assert job is not None
         figures = {"map50": 0.9, "curves": {"open": []}}
         registry.complete(session, started.model.id, "a" * 64, figures, against=against)
-        queue.finish(session, job, {})
+        holding.finish(session, job, {})
         return registry.get(session, started.model.id)
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from backend.domain import Task
-from backend.jobs import kinds, queue
+from backend.jobs import holding, kinds
 from backend.services import projects, registry, training
 from tests.journeys import boards
 from tests.journeys.conftest import Site
@@ -49,9 +49,9 @@ def full(site: Site) -> int:
     with site.database.write.begin() as session:
         good = training.retrain(session, made.project.id, "golden", seed=1, author="ana")
         registry.complete(session, good.model.id, "a" * 64, MEASURED)
-        job = queue.claim(session, "test", kinds.Lane.LONG)
+        job = holding.claim(session, "test", kinds.Lane.LONG)
         assert job is not None
-        queue.fail(session, job, "The picture board-04.png ends in the middle, at byte 20,480.")
+        holding.fail(session, job, "The picture board-04.png ends in the middle, at byte 20,480.")
         training.retrain(session, made.project.id, "golden", seed=2, author="ben")
     return made.project.id
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from backend.domain import JobState
-from backend.jobs import kinds, presence, queue
+from backend.jobs import holding, kinds, presence, queue
 from tests.workers import running
 from tests.workers.running import House
 
@@ -93,7 +93,7 @@ def test_a_job_leaves_the_cluster_as_it_was(house: House, end: JobState) -> None
     if end is JobState.FAILED:
         house.until_step(job, 1)
         with house.database.write.begin() as session:
-            queue.fail(session, queue.get(session, job), "Enough.")
+            holding.fail(session, queue.get(session, job), "Enough.")
     assert house.until_ended(job).state is end
     until_free(house)
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from backend.domain import Job, JobState, Run
-from backend.jobs import kinds, queue
+from backend.jobs import holding, kinds, queue
 from backend.services import detecting, sampling
 from backend.settings import Settings
 from backend.storage import engine, files, warehouse
@@ -42,7 +42,7 @@ class Place:
         """Take the next job as a worker does."""
         for lane in kinds.Lane:
             with self.database.write.begin() as session:
-                job = queue.claim(session, "test", lane)
+                job = holding.claim(session, "test", lane)
             if job is not None:
                 return job
         raise AssertionError("no job waits")
@@ -51,7 +51,7 @@ class Place:
         """Run the job's handler to its end."""
         result = dict(handlers.find(job.kind).run(self.context(job)))
         with self.database.write.begin() as session:
-            queue.finish(session, job, result)
+            holding.finish(session, job, result)
             assert queue.get(session, job.id).state is JobState.DONE
         return result
 

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import event, func, select
 from sqlalchemy.exc import OperationalError
 
-from backend.jobs import queue
+from backend.jobs import holding, queue
 from backend.services import detecting
 from backend.storage.engine import Database
 from backend.storage.tables import DetectionRow, RunImageRow
@@ -95,7 +95,7 @@ def test_a_run_that_fills_the_database_goes_on_when_there_is_room(place: Place) 
         handlers.find("detect").run(place.context(claimed))
     assert 0 < _rows(place)[0] < 1500
     with place.database.write.begin() as session:
-        queue.fail(session, claimed, "The disk is full.")
+        holding.fail(session, claimed, "The disk is full.")
         queue.retry(session, job.id)
     result = place.carry_out(place.claim())
     assert (result["images"], result["failed"]) == (1500, 0)
