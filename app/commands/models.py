@@ -17,6 +17,7 @@ from backend.storage import warehouse
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Follow the job to its end.")]
+GIVEN = ("epochs", "image_size", "batch", "variant", "workers")
 FIGURES = ("map", "map50", "map50_95", "accuracy")
 
 
@@ -49,29 +50,19 @@ def train(
     """
     if not family:
         raise Refused(f"Name a family: --family {' | '.join(FAMILIES)}.")
-    given = {
-        "epochs": epochs,
-        "image_size": image_size,
-        "batch": batch,
-        "variant": variant,
-        "workers": workers,
-    }
-    parameters = {name: value for name, value in given.items() if value is not None}
+    given = (epochs, image_size, batch, variant, workers)
+    parameters = {n: value for n, value in zip(GIVEN, given, strict=True) if value is not None}
     with rooms.open_rooms() as at:
-        with at.database.write.begin() as session:
-            found = projects.find(session, project)
-            started = training.retrain(
-                session,
-                found.id,
-                family,
-                start=weights,
-                parameters=parameters,
-                seed=seed,
-                author=rooms.me(),
-            )
+        started = _started(at, project, family, start=weights, parameters=parameters, seed=seed)
         if wait:
             waiting.follow(at, started.job, as_json)
         _tell(at, started, as_json)
+
+
+def _started(at: rooms.Rooms, project: str, family: str, **given: Any) -> training.Started:
+    with at.database.write.begin() as session:
+        found = projects.find(session, project)
+        return training.retrain(session, found.id, family, author=rooms.me(), **given)
 
 
 def _tell(at: rooms.Rooms, started: training.Started, as_json: bool) -> None:
