@@ -32,7 +32,6 @@ from backend.storage.tables import OperationalBase, WarehouseBase
 READ_ONLY = "loupe_read_only"
 KNOWN = ("sqlite", "postgresql", "snowflake")
 # SQLite takes at most 32,766 variables in a statement.
-MOST_VARIABLES = 32_766
 ON_CONFLICT: Mapping[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 Sessions = sessionmaker[Session]
 
@@ -108,12 +107,12 @@ def insert_new(session: Session, table: Any, rows: Sequence[Mapping[str, Any]]) 
     core: Table = table.__table__
     if maker is None:
         return _insert_missing(connection, core, rows)
+    if not rows:
+        return set()
     last = list(core.primary_key)[-1]
-    inserted: set[Any] = set()
-    for part in batches(rows, MOST_VARIABLES // len(core.columns)):
-        query = maker(core).values(list(part)).on_conflict_do_nothing().returning(last)
-        inserted.update(connection.execute(query).scalars())
-    return inserted
+    # Rows beside the statement, not within it: it is then compiled once, not for each batch.
+    query = maker(core).on_conflict_do_nothing().returning(last)
+    return set(connection.execute(query, list(rows)).scalars())
 
 
 def batches(values: Sequence[Any], size: int = 10_000) -> Iterable[Sequence[Any]]:
