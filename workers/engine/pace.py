@@ -6,7 +6,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from workers import load
 from workers.engine.chunks import ChunkResult, Status
+
+ASKED_EVERY = 5.0  # seconds between two questions to the graphics cards' tool
 
 
 class Pace:
@@ -21,11 +24,14 @@ class Pace:
         self._failed = 0
         self._decode = self._infer = self._write = 0.0
         self._workers: set[str] = set()
+        self._use: Mapping[str, float] = {}
+        self._asked = self._started
 
     def begin(self, remaining: int) -> None:
         """The pool starts; all but the remaining images were known."""
         self._before = self._total - remaining
-        self._began = time.perf_counter()
+        self._began = self._asked = time.perf_counter()
+        load.now()  # what the cores did until now is not the run's
 
     def saw(self, result: ChunkResult) -> None:
         """A chunk came back."""
@@ -53,11 +59,12 @@ class Pace:
         rate = self.rate()
         left = (self._total - done) / rate if rate else 0.0
         shares = " · ".join(f"{name} {share:.0%}" for name, share in self.shares().items())
+        use = "".join(f" · {name} {percent:.0f}% busy" for name, percent in self._busy())
         failed = f" · {self._failed:,} failed" if self._failed else ""
         return (
             done / max(self._total, 1),
             f"{done:,} of {self._total:,} images · {rate:,.0f} a second · {left:,.0f} s left"
-            f"{failed} · {shares}",
+            f"{failed} · {shares}{use}",
         )
 
     def shares(self) -> Mapping[str, float]:
@@ -68,6 +75,13 @@ class Pace:
             "infer": round(self._infer / every, 4),
             "write": round(self._write / every, 4),
         }
+
+    def _busy(self) -> list[tuple[str, float]]:
+        """How much this machine's cores, and its cards where it has any, have to do."""
+        if not self._use or time.perf_counter() - self._asked > ASKED_EVERY:
+            self._use, self._asked = load.now(), time.perf_counter()
+        names = (("cores", "cpu_percent"), ("cards", "gpu_percent"))
+        return [(name, self._use[key]) for name, key in names if key in self._use]
 
     def facts(self) -> Mapping[str, Any]:
         """What is kept with the run."""
