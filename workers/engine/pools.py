@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol, Self
 
 from workers import cluster
@@ -37,6 +38,15 @@ def open_pool(context: Context, setup: Setup, images: int, ray: bool | None) -> 
     """The pool for a run of that many images."""
     if _wants_ray(context, images, ray):
         return RayPool(cluster.join(context), setup, context.check)
+    return LocalPool(setup, check=context.check)
+
+
+def standing_by(
+    context: Context, setup: Setup, images: int, ray: bool | None
+) -> AbstractContextManager[LocalPool | None]:
+    """Processes that load the model while the ledger is asked; none where Ray will look."""
+    if _wants_ray(context, images, ray):
+        return nullcontext()
     return LocalPool(setup, check=context.check)
 
 

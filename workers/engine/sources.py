@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ class Item:
 
 
 def items(place: str) -> Iterator[Item]:
-    """The pictures of a place, in the order of their names, numbered from 1."""
+    """The pictures of a place, in the order of their names, numbered from 1; see `hashed`."""
     found = _remote(place) if "://" in place else _local(Path(place).expanduser())
     for number, (name, source, digest) in enumerate(found, 1):
         yield Item(number, name, source, digest)
@@ -49,7 +49,12 @@ def _local(place: Path) -> Iterator[tuple[str, str, str]]:
     if not paths:
         raise Invalid(f"The folder {place} holds no pictures ({', '.join(sorted(SUFFIXES))}).")
     for name, path in zip(names, paths, strict=True):
-        yield name, str(path.absolute()), digest(path)
+        yield name, str(path.absolute()), ""
+
+
+def hashed(item: Item) -> Item:
+    """With the hash of its bytes, which takes a while for many."""
+    return item if item.sha256 else replace(item, sha256=digest(Path(item.source)))
 
 
 def digest(path: Path) -> str:

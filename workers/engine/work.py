@@ -63,6 +63,8 @@ class Worker:
         self.setup = setup
         self.name = f"{socket.gethostname()}:{os.getpid()}"
         self.model = load(setup)
+        # Asked once: for every picture anew it would take longer than the suppression of boxes.
+        self._laying = self.model if isinstance(self.model, Laying) else None
 
     def look(self, chunk: Chunk) -> ChunkResult:
         """The boxes of every picture; one that fails says why and stops nothing."""
@@ -112,8 +114,8 @@ class Worker:
     def _predict(self, batch: Sequence[Picture]) -> Sequence[tuple[Answer, Lie]]:
         if not batch:
             return ()
-        if isinstance(self.model, Laying):
-            return self.model.laid(batch)
+        if self._laying is not None:
+            return self._laying.laid(batch)
         return [(answer, ()) for answer in self.model.predict(batch)]
 
     def _answered(

@@ -19,6 +19,7 @@ from workers.context import Context
 from workers.engine import chunks, pools, setups, sources
 from workers.engine.chunks import Work
 from workers.engine.ledger import Ledger
+from workers.engine.local import LocalPool
 from workers.engine.setups import Rooms
 from workers.engine.sources import Item
 from workers.engine.work import Setup
@@ -42,11 +43,12 @@ def run(context: Context) -> Mapping[str, Any]:
     project, options = request.project_id, request.options
     prepared = setups.prepare(rooms, project, chosen, options, pictures)
     setup = setups.setup(rooms, project, chosen, prepared, options)
-    book = Ledger(context, prepared.source.classes, items)
-    book.open(describe(context, chosen, prepared, setup, request.source))
-    if not options.get("again"):
-        book.take_known()
-    _look(context, request, setup, book)
+    with pools.standing_by(context, setup, len(items), options.get("ray")) as ready:
+        book = Ledger(context, prepared.source.classes, [sources.hashed(one) for one in items])
+        book.open(describe(context, chosen, prepared, setup, request.source))
+        if not options.get("again"):
+            book.take_known()
+        _look(context, request, setup, book, ready)
     return book.close()
 
 
@@ -77,12 +79,15 @@ def describe(
     )
 
 
-def _look(context: Context, request: kinds.Detect, setup: Setup, book: Ledger) -> None:
+def _look(
+    context: Context, request: kinds.Detect, setup: Setup, book: Ledger, ready: LocalPool | None
+) -> None:
     remaining = book.remaining()
     if not remaining:
         return
     work = [Work(i, item.source, item.golden) for i, item in remaining]
-    with pools.open_pool(context, setup, len(work), request.options.get("ray")) as pool:
+    opened = ready or pools.open_pool(context, setup, len(work), request.options.get("ray"))
+    with opened as pool:
         book.follow(pool.run(chunks.cut(work, pools.chunk_size(len(work), pool.size))))
 
 
