@@ -1,7 +1,6 @@
 """A run through Ray while its actors, its process, its worker and its cluster are killed.
 
-Takes minutes, so it is run by hand: `pytest tests/benchmarks/detect_kills.py`; it has not
-passed yet.
+Takes minutes, so it is run by hand: `pytest tests/benchmarks/detect_kills.py`.
 """
 
 from __future__ import annotations
@@ -81,7 +80,8 @@ def _kill_one(house: House, what: str, chance: random.Random) -> bool:
 def _kill_at(house: House, run: int, what: str, written: int, chance: random.Random) -> None:
     """Wait until so many images are written, then for something of that kind to kill."""
     _until(lambda: _written(house, run) >= written)
-    _until(lambda: _kill_one(house, what, chance) or _is_over(house, run))
+    _until(lambda: _kill_one(house, what, chance))
+    assert not _is_over(house, run)
 
 
 def test_twenty_kills_lose_nothing_double_nothing_and_leave_nothing(house: House) -> None:
