@@ -1,4 +1,4 @@
-"""A run whose database is locked by somebody, or full, while it writes what it saw."""
+"""A run that is cancelled, or whose database is locked or full while it writes what it saw."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ import pytest
 from sqlalchemy import event, func, select
 from sqlalchemy.exc import OperationalError
 
+from backend.domain import JobState
 from backend.jobs import holding, queue
 from backend.services import detecting
 from backend.storage.engine import Database
+from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow
 from tests import many
+from tests.workers import running
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from workers import handlers
@@ -109,3 +112,22 @@ def _rows(place: Place) -> tuple[int, int]:
             for table in (RunImageRow, DetectionRow)
         )
     return images, found
+
+
+def test_a_cancelled_run_frees_its_processes_within_seconds(tmp_path: Path) -> None:
+    with running.house(tmp_path) as house:
+        store = Files(str(house.home / "files"), house.home / "cache")
+        project = many.boards(house.database, store, "boards", 2000)
+        with house.database.write.begin() as session:
+            run = detecting.ask(session, project, "golden", options={"ray": False}).id
+        house.start_worker()
+        house.until(run, lambda job: "a second" in job.message, 240.0)
+        lookers = [one for one in house.processes() if "spawn_main" in " ".join(one.cmdline())]
+        assert lookers
+        began = time.monotonic()
+        with house.database.write.begin() as session:
+            queue.cancel(session, run)
+        assert house.until_ended(run, 5.0).state is JobState.CANCELLED
+        while any(one.is_running() for one in lookers):
+            assert time.monotonic() - began < 5.0
+            time.sleep(0.05)
