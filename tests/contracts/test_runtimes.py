@@ -1,27 +1,40 @@
-"""Every installed runtime gives the boxes that plain ultralytics gives, within a tolerance."""
+"""Every runtime gives the answers of plain PyTorch for every family that it runs."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
 from backend import matching
+from backend.errors import Refused
+from tests.workers import drawn
 from workers import runtimes
-from workers.models.base import Detections, Picture, Pixels
-from workers.runtimes import Source, preparing
+from workers.models import base, classifier, faster_rcnn_network
+from workers.models import weights as files
+from workers.models.base import Detections, Model, Picture, Pixels
+from workers.runtimes import Source, networks, preparing
+from workers.runtimes.boxes import BoxModel
 
 SURE = 0.3
 # Share of the sure boxes that the other side must have at IoU .9 (int8: .8), with that score.
 TOLERANCE = {"f32": (0.995, 0.02), "f16": (0.98, 0.03), "bf16": (0.95, 0.06), "int8": (0.85, 0.15)}
 ROWS = [
-    (name, precision)
+    (family, name, precision)
     for name, runtime in runtimes.RUNTIMES.items()
     for precision in runtime.precisions
-    if "yolo" in runtime.families
+    for family in runtime.families
+    if family != "golden" and (family == "yolo" or precision != "int8")
 ]
+CARD = ("yolo", "a made-up card", "f16")
 
 
 @pytest.fixture(scope="module")
@@ -32,42 +45,105 @@ def photos_shown(cocoval: Path) -> list[Path]:
     return fitting[:16]
 
 
+@dataclass
+class Subject:
+    """Weights of a family, what they are shown, and what plain PyTorch says of it."""
+
+    weights: Path
+    shown: list[Path]
+    answers: list[Detections]
+
+
 @pytest.fixture(scope="module")
-def reference(weights: Path, photos_shown: list[Path]) -> list[Detections]:
+def subjects(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Subject]:
+    folder = tmp_path_factory.mktemp("subjects")
+
+    @functools.cache
+    def made(family: str) -> Subject:
+        torch.manual_seed(1)
+        name, network = _untrained(weights, family)
+        extra = {"frozen": True}
+        header = files.Header(family, name, drawn.CLASSES, 96, extra)
+        path = files.save(folder / f"{family}.safetensors", header, network.state_dict())
+        shown = [example.path for example in drawn.shapes(folder, 12).examples]
+        model = base.implementation(family).load(path, "cpu")
+        answers = model.predict([Picture(_pixels(one)) for one in shown])
+        return Subject(path, shown, [np.asarray(one, np.float32) for one in answers])
+
+    return made
+
+
+def _untrained(weights: Path, family: str) -> tuple[str, nn.Module]:
+    """A network that is sure of what it says, if not right; training one takes too long."""
+    if family == "classifier":
+        return "resnet18", classifier.build("resnet18", len(drawn.CLASSES))
+    network: Any = faster_rcnn_network.build("mobilenet", len(drawn.CLASSES), 96, True)
+    path = weights / "mobilenet_v2_imagenet_features.pth"
+    tensors = torch.load(path, weights_only=True).items()
+    features = {name.removeprefix("features."): tensor for name, tensor in tensors}
+    network.backbone.body.load_state_dict(features, strict=False)
+    with torch.no_grad():
+        network.roi_heads.box_predictor.cls_score.weight.mul_(10.0)
+    return "mobilenet", network
+
+
+@pytest.fixture(scope="module")
+def yolo(weights: Path, photos_shown: list[Path]) -> Subject:
     import ultralytics
 
-    model = ultralytics.YOLO(str(weights / "yolo11n_recovered.pt"), task="detect")
+    path = weights / "yolo11n_recovered.pt"
+    model = ultralytics.YOLO(str(path), task="detect")
     # One by one: of several at once ultralytics pads all to a square.
-    found = [model.predict(str(path), conf=0.1, iou=0.7, verbose=False) for path in photos_shown]
-    return [np.asarray(one[0].boxes.data.cpu().numpy(), np.float32) for one in found]
+    found = [model.predict(str(one), conf=0.1, iou=0.7, verbose=False) for one in photos_shown]
+    answers = [np.asarray(one[0].boxes.data.cpu().numpy(), np.float32) for one in found]
+    return Subject(path, photos_shown, answers)
 
 
-@pytest.mark.parametrize(("runtime", "precision"), ROWS)
-def test_a_runtime_finds_what_plain_ultralytics_finds(
+@pytest.mark.parametrize(("family", "runtime", "precision"), [*ROWS, CARD])
+def test_a_runtime_says_what_plain_pytorch_says(
+    family: str,
     runtime: str,
     precision: str,
-    weights: Path,
-    photos_shown: list[Path],
-    reference: list[Detections],
+    yolo: Subject,
+    subjects: Callable[[str], Subject],
     tmp_path: Path,
 ) -> None:
-    if not runtimes.RUNTIMES[runtime].installed():
-        pytest.skip(f"{runtime} is not installed")
-    source = Source("yolo", weights / "yolo11n_recovered.pt")
-    prepared = preparing.prepare(source, tmp_path, runtime, precision, photos_shown)
-    if prepared.precision != precision:
-        pytest.skip(f"this machine does not compute in {precision}")
-    model = preparing.load(prepared, confidence=0.1)
-    found = model.predict([Picture(_pixels(path)) for path in photos_shown])
+    subject = yolo if family == "yolo" else subjects(family)
+    source = Source(family, subject.weights)
+    if runtime == CARD[1]:
+        model: Model = _carded(source)
+    else:
+        if not runtimes.RUNTIMES[runtime].installed():
+            pytest.skip(f"{runtime} is not installed")
+        prepared = preparing.prepare(source, tmp_path, runtime, precision, subject.shown)
+        if prepared.precision != precision:
+            pytest.skip(f"this machine does not compute in {precision}")
+        model = preparing.load(prepared, confidence=0.1)
+    found = model.predict([Picture(_pixels(path)) for path in subject.shown])
     share, score = TOLERANCE[precision]
     ours = [np.asarray(one, np.float32) for one in found]
-    pairs = list(zip(ours, reference, strict=True))
+    pairs = list(zip(ours, subject.answers, strict=True))
+    assert sum(len(_sure(one)) for one in subject.answers) >= 8
     assert _agreement(pairs, score) >= share
     assert _agreement([(second, first) for first, second in pairs], score) >= share
 
 
+def _carded(source: Source) -> Model:
+    """The torch runtime as on a graphics card, half and in batches, on the processor."""
+    from workers.runtimes.torch import TorchForward
+
+    graph, classes = networks.detector(source)
+    forward = TorchForward(graph, "f16")
+    forward.most = 8
+    return BoxModel(forward, classes, 640, 0.1)
+
+
 def _pixels(path: Path) -> Pixels:
     return np.asarray(cv2.imread(str(path)), np.uint8)
+
+
+def _sure(answer: Detections) -> Detections:
+    return answer[answer[:, 4] >= SURE]
 
 
 def _agreement(pairs: list[tuple[Detections, Detections]], score: float) -> float:
@@ -75,7 +151,7 @@ def _agreement(pairs: list[tuple[Detections, Detections]], score: float) -> floa
     iou = 0.8 if score > 0.1 else 0.9
     same = every = 0
     for first, second in pairs:
-        sure = first[first[:, 4] >= SURE]
+        sure = _sure(first)
         every += len(sure)
         overlap = matching.overlaps(sure, second)
         alike = sure[:, 5:] == second[:, 5]
@@ -102,3 +178,11 @@ def test_a_crowded_picture_gets_all_its_boxes_from_the_quick_graph(
         tensor[0] = wall
         rows.append(forward.infer(tensor)[0].copy())
     np.testing.assert_array_equal(rows[0], rows[1])
+
+
+def test_int8_of_a_family_that_has_none_is_refused(
+    subjects: Callable[[str], Subject], tmp_path: Path
+) -> None:
+    source = Source("classifier", subjects("classifier").weights)
+    with pytest.raises(Refused, match="int8 is made for YOLO"):
+        preparing.prepare(source, tmp_path, "openvino", "int8")

@@ -13,7 +13,14 @@ import torch
 
 from backend.errors import Cancelled, Invalid, Refused
 from tests.workers import drawn, reports
-from workers.models import classifier, faster_rcnn, faster_rcnn_network, looping, training
+from workers.models import (
+    classifier,
+    faster_rcnn,
+    faster_rcnn_network,
+    letterbox,
+    looping,
+    training,
+)
 from workers.models import weights as files
 from workers.models.base import Example, Parameters, Picture, Pixels, TrainingSet
 
@@ -112,7 +119,7 @@ def test_a_classifier_sees_in_training_what_it_sees_in_use(
     spy = Spy()
     example = lesson.judge_on[0]
     lesson.judge(spy, [example])
-    pixels = classifier.square(picture(example), 64)
+    pixels = letterbox.square(picture(example), 64)
     lesson.losses(spy, [(pixels, 0)], torch.device("cpu"))
     classifier.Classifier(lesson.header, spy, "cpu").predict([Picture(picture(example))])
     assert torch.equal(spy.seen[0], spy.seen[1])

@@ -35,6 +35,14 @@ def fit(width: int, height: int, size: int) -> Fit:
     return Fit(inner[0], inner[1], left, top, outer[0], outer[1])
 
 
+def corner(width: int, height: int, size: int) -> Fit:
+    """The same for networks that were taught with margins on the right and below only."""
+    ratio = size / max(width, height)
+    inner = [max(int(side * ratio + 1e-6), 1) for side in (width, height)]
+    outer = [-(-side // STRIDE) * STRIDE for side in inner]
+    return Fit(inner[0], inner[1], 0, 0, outer[0], outer[1])
+
+
 def place(pixels: Pixels, where: Fit, target: NDArray[np.uint8]) -> None:
     """Write the picture, resized, into the input tensor (h, w, 3); margins are grey."""
     if pixels.ndim == 2:

@@ -88,7 +88,7 @@ class Classifier:
     @torch.inference_mode()
     def predict(self, batch: Sequence[Picture]) -> list[Detections]:
         """One row a class, the most probable first."""
-        images = torch.stack([tensor(square(p.pixels, self.image_size)) for p in batch])
+        images = torch.stack([tensor(letterbox.square(p.pixels, self.image_size)) for p in batch])
         chances = self.network(images.to(self.device)).float().softmax(dim=1).cpu().numpy()
         return [_rows(row, p.pixels) for row, p in zip(chances, batch, strict=True)]
 
@@ -120,7 +120,7 @@ class Lesson:
     def read(self, index: int, random: np.random.Generator) -> tuple[Pixels, int]:
         """A picture, mirrored and lit differently each time."""
         example = self.examples[index]
-        pixels = square(training.pixels(example), self.header.image_size)
+        pixels = letterbox.square(training.pixels(example), self.header.image_size)
         for axis in (0, 1):
             if random.random() < 0.5:
                 pixels = np.flip(pixels, axis)
@@ -140,7 +140,7 @@ class Lesson:
         device = next(network.parameters()).device
         answers = []
         for example in examples:
-            image = tensor(square(training.pixels(example), self.header.image_size))
+            image = tensor(letterbox.square(training.pixels(example), self.header.image_size))
             chances = network(image[None].to(device)).float().softmax(dim=1)[0]
             answers.append((self.classes.index(example.label), chances.cpu().numpy()))
         return answers
@@ -161,13 +161,6 @@ def build(variant: str, classes: int) -> nn.Module:
     """A network with one logit a class, knowing nothing."""
     network: nn.Module = NETWORKS[variant](weights=None, num_classes=classes)
     return network
-
-
-def square(pixels: Pixels, size: int) -> Pixels:
-    """A picture scaled to fit a grey square, its proportions kept."""
-    fitted = letterbox.scale(pixels, size)
-    below, right = size - fitted.shape[0], size - fitted.shape[1]
-    return letterbox.pad(fitted, below // 2, below - below // 2, right // 2, right - right // 2)
 
 
 def tensor(pixels: Pixels) -> torch.Tensor:

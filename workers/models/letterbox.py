@@ -61,6 +61,13 @@ def fit(pixels: Pixels, size: int) -> Fitted:
     return Fitted(padded, (wide / width, high / height), (left, top), (width, height))
 
 
+def square(pixels: Pixels, size: int) -> Pixels:
+    """A picture scaled to fit a grey square, its proportions kept."""
+    fitted = scale(pixels, size)
+    below, right = size - fitted.shape[0], size - fitted.shape[1]
+    return pad(fitted, below // 2, below - below // 2, right // 2, right - right // 2)
+
+
 def pad(image: Pixels, top: int, below: int, left: int, right: int) -> Pixels:
     """A grey border."""
     grey = (GREY,) * 3

@@ -39,7 +39,7 @@ class Runtime:
         return all(util.find_spec(name) is not None for name in self.needs)
 
 
-CARD = "torch"
+ON_CARDS = ("torch", "native")  # where PyTorch computes, so on a card if there is one
 RUNTIMES = {
     runtime.name: runtime
     for runtime in (
@@ -48,7 +48,7 @@ RUNTIMES = {
             "OpenVINO: the quickest on processors",
             "workers.runtimes.openvino",
             ("openvino",),
-            ("yolo",),
+            ("yolo", "faster_rcnn", "classifier"),
             ("bf16", "f32", "int8"),
         ),
         Runtime(
@@ -90,7 +90,7 @@ class Implementation(Protocol):
     about: Callable[[Source], tuple[tuple[str, ...], int]]
     prepare: Callable[[Source, str, Path, Sequence[Path]], None]
     load: Callable[[Path, Source, str, float, int], Model]
-    precision: Callable[[str], str]
+    precision: Callable[[str, str], str]
 
 
 def find(name: str) -> Runtime:
@@ -113,8 +113,8 @@ def best(family: str) -> Runtime:
     found = choices(family)
     if not found:
         raise Invalid(f"No installed runtime runs the family {family}.")
-    card = next((row for row in found if row.name == CARD), None)
-    return card if card is not None and has_card() else found[0]
+    carded = [row for row in found if row.name in ON_CARDS and has_card()]
+    return (carded or found)[0]
 
 
 def has_card() -> bool:

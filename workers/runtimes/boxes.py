@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -36,16 +36,22 @@ class BoxModel:
     """A detection graph as a model of `workers.models.base`."""
 
     def __init__(
-        self, forward: Forward, classes: tuple[str, ...], size: int, confidence: float
+        self,
+        forward: Forward,
+        classes: tuple[str, ...],
+        size: int,
+        confidence: float,
+        fit: Callable[[int, int, int], Fit] = letterbox.fit,
     ) -> None:
         self.classes = classes
         self.size = size
         self.confidence = confidence
         self._forward = forward
+        self._fit = fit
 
     def predict(self, batch: Sequence[Picture]) -> list[Detections]:
         """The detections of each picture; pictures of one shape go through together."""
-        fits = [letterbox.fit(p.pixels.shape[1], p.pixels.shape[0], self.size) for p in batch]
+        fits = [self._fit(p.pixels.shape[1], p.pixels.shape[0], self.size) for p in batch]
         alike: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         for i, where in enumerate(fits):
             alike[where.input_height, where.input_width].append(i)

@@ -11,9 +11,9 @@ from workers.models.golden import weights
 from workers.runtimes import Source, partners
 
 
-def precision(wanted: str) -> str:
+def precision(wanted: str, family: str) -> str:
     """There is one."""
-    del wanted
+    del wanted, family
     return "f32"
 
 

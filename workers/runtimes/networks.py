@@ -20,11 +20,16 @@ def yolo(weights: Path) -> tuple[Any, tuple[str, ...]]:
 
 def about(source: Source) -> tuple[tuple[str, ...], int]:
     """The classes and the image size of a source, its own where it does not name them."""
-    from workers.models import yolo_network
-
     if source.weights is None:
         raise Invalid(f"The family {source.family} needs weights: train a model first.")
-    header, _ = yolo_network.read(source.weights)
+    if source.family == "yolo":
+        from workers.models import yolo_network
+
+        header, _ = yolo_network.read(source.weights)
+    else:
+        from workers.models import weights
+
+        header = weights.peek(source.weights)
     return header.classes, source.image_size or header.image_size
 
 
@@ -38,10 +43,20 @@ def quick_detector(source: Source) -> Any:
 
 
 def detector(source: Source) -> tuple[Any, tuple[str, ...]]:
-    """The graph of a family that has one, and its classes."""
+    """The graph of a YOLO, and its classes."""
     from workers.runtimes.graph import YoloGraph
 
     if source.family != "yolo" or source.weights is None:
         raise Invalid(f"The family {source.family} has no graph; it runs as it is.")
     network, classes = yolo(source.weights)
     return YoloGraph(network).eval(), classes
+
+
+def torchvision(source: Source) -> Any:
+    """The graph of a family that torchvision's networks serve."""
+    from workers.models import classifier, faster_rcnn
+    from workers.runtimes.torchvision_graphs import LabelGraph, RcnnGraph
+
+    if source.family == "classifier":
+        return LabelGraph(classifier.load(source.weights, "cpu").network).eval()
+    return RcnnGraph(faster_rcnn.load(source.weights, "cpu").network).eval()

@@ -1,10 +1,11 @@
-"""Runs graphs in ONNX Runtime where it is installed: on CUDA where its build has it, or plainly."""
+"""Runs graphs in ONNX Runtime: in TensorRT or on CUDA where its build has them, or plainly."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -15,14 +16,15 @@ from workers.runtimes import Source
 from workers.runtimes.boxes import BoxModel
 
 GRAPH = "graph.onnx"
-CUDA, PLAIN = "CUDAExecutionProvider", "CPUExecutionProvider"
+TENSORRT, CUDA = "TensorrtExecutionProvider", "CUDAExecutionProvider"
+PLAIN = "CPUExecutionProvider"
 OPSET = 17
 CARD_BATCH = 32
 
 
-def precision(wanted: str) -> str:
+def precision(wanted: str, family: str) -> str:
     """There is one."""
-    del wanted
+    del wanted, family
     return "f32"
 
 
@@ -59,16 +61,22 @@ def load(folder: Path, source: Source, precision: str, confidence: float, thread
     return BoxModel(forward, source.classes, source.image_size, confidence)
 
 
+def providers(found: Sequence[str], folder: Path) -> list[Any]:
+    """What may compute, best first; TensorRT keeps beside the graph what it has built of it."""
+    kept = {"trt_engine_cache_enable": True, "trt_engine_cache_path": str(folder)}
+    wanted = ((TENSORRT, kept), CUDA, PLAIN)
+    return [one for one in wanted if (one if isinstance(one, str) else one[0]) in found]
+
+
 class OnnxForward:
     """A prepared graph in a session."""
 
     def __init__(self, path: Path, threads: int) -> None:
-        found = onnxruntime.get_available_providers()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 3
-        providers = [name for name in (CUDA, PLAIN) if name in found]
-        self._session = onnxruntime.InferenceSession(str(path), options, providers=providers)
+        chosen = providers(onnxruntime.get_available_providers(), path.parent)
+        self._session = onnxruntime.InferenceSession(str(path), options, providers=chosen)
         self.most = CARD_BATCH if CUDA in self._session.get_providers() else 1
 
     def tensor(self, count: int, height: int, width: int) -> NDArray[np.uint8]:

@@ -14,11 +14,12 @@ import numpy as np
 import openvino
 from numpy.typing import NDArray
 
-from backend.errors import Invalid
+from backend.errors import Invalid, Refused
 from workers.engine import letterbox
 from workers.models.base import Model
 from workers.runtimes import Source
 from workers.runtimes.boxes import BoxModel
+from workers.runtimes.labels import LabelModel
 
 GRAPH, QUICK = "graph.xml", "quick.xml"
 KEEP_LEVEL = 100  # as in workers.runtimes.graph, which takes torch
@@ -30,8 +31,10 @@ MOST_SHAPES = 32
 BESIDE_LAYERS = r"^(?!.*__module\.(layers|head)).*aten.*"
 
 
-def precision(wanted: str) -> str:
+def precision(wanted: str, family: str) -> str:
     """bf16 where this processor computes in it, else float32; int8 only when asked."""
+    if family == "faster_rcnn" and wanted != "int8":
+        return "f32"  # it computes with corners inside, for which bf16 has too few digits
     able = openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     if wanted in ("", "bf16"):
         return "bf16" if "BF16" in able else "f32"
@@ -49,6 +52,12 @@ def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Pat
     """Write the graph for any picture size; for int8, quantised after looking at pictures."""
     from workers.runtimes import networks
 
+    if source.family != "yolo":
+        if precision == "int8":
+            raise Refused(f"int8 is made for YOLO; the family {source.family} runs in bf16 or f32.")
+        graph = _converted(networks.torchvision(source), source.image_size)
+        openvino.save_model(graph, str(folder / GRAPH), compress_to_fp16=False)
+        return
     for name, graph in (
         (GRAPH, networks.detector(source)[0]),
         (QUICK, networks.quick_detector(source)),
@@ -61,6 +70,12 @@ def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Pat
 
 def load(folder: Path, source: Source, precision: str, confidence: float, threads: int) -> Model:
     """The model, compiled for each input shape when it first comes."""
+    if source.family != "yolo":
+        plain = OpenVinoForward(folder / GRAPH, precision, threads)
+        if source.family == "classifier":
+            return LabelModel(plain, source.classes, source.image_size)
+        size, fit = source.image_size, letterbox.corner
+        return BoxModel(plain, source.classes, size, confidence, fit)
     forward = QuickForward(folder, precision, threads, confidence)
     return BoxModel(
         forward if confidence >= SURE else forward.whole(),
@@ -152,11 +167,11 @@ class QuickForward:
         return whole.infer(target)
 
 
-def _converted(graph: Any) -> Any:
-    """The graph for pictures of any size."""
+def _converted(graph: Any, side: int = 640) -> Any:
+    """The graph for pictures of any size, read with the help of one of that side."""
     import torch
 
-    example = torch.zeros(1, 640, 640, 3, dtype=torch.uint8)
+    example = torch.zeros(1, side, side, 3, dtype=torch.uint8)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tracing is how OpenVINO reads a network; torch mourns it
         model = openvino.convert_model(graph, example_input=example)
@@ -169,6 +184,9 @@ def _quantised(model: Any, size: int, pictures: Sequence[Path]) -> Any:
         raise Invalid("int8 needs pictures of the kind it will see, to be calibrated on.")
     import nncf
 
+    from workers.runtimes import rounding
+
+    rounding.settle(model)
     nncf.set_log_level(logging.ERROR)
     chosen = list(pictures)[:: max(len(pictures) // CALIBRATION, 1)][:CALIBRATION]
     return nncf.quantize(

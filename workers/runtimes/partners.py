@@ -25,7 +25,7 @@ def prepare(golden: Path | None, folder: Path, pictures: Sequence[Path]) -> None
     row = runtimes.best(family)
     code, source = runtimes.implementation(row.name), Source(family, folder / FILE)
     classes, size = code.about(source)
-    precision = code.precision("")
+    precision = code.precision("", family)
     code.prepare(Source(family, folder / FILE, classes, size), precision, folder, pictures)
     facts = [family, row.name, precision, classes, size]
     (folder / FACTS).write_text(json.dumps(facts))

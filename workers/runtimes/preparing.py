@@ -17,7 +17,7 @@ from workers import runtimes
 from workers.models.base import Model
 from workers.runtimes import Source
 
-GENERATION = 5  # of what `prepare` writes; a change makes every model be prepared anew
+GENERATION = 6  # of what `prepare` writes; a change makes every model be prepared anew
 FACTS = "prepared.json"
 
 
@@ -77,7 +77,7 @@ def _wanted(source: Source, cache: Path, runtime: str, precision: str) -> Prepar
             f"The runtime {row.name} does not compute in {precision}; it knows "
             f"{', '.join(row.precisions)}."
         )
-    precision = runtimes.implementation(row.name).precision(precision)
+    precision = runtimes.implementation(row.name).precision(precision, source.family)
     key = _key(source, row.name, precision)
     return Prepared(key, row.name, precision, source, cache / "prepared" / key[:32])
 

@@ -20,8 +20,9 @@ CARD_BATCH = 32
 about = networks.about
 
 
-def precision(wanted: str) -> str:
+def precision(wanted: str, family: str) -> str:
     """Half only where there is a card."""
+    del family
     return "f16" if torch.cuda.is_available() and wanted in ("", "f16") else "f32"
 
 
