@@ -38,10 +38,18 @@ export function icon(path) {
   return svg;
 }
 
-/** Replace all that stands in `element`. */
+/** Replace all that stands in `element`; a child that stands there already is left alone. */
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat(9).filter((child) => child || child === 0));
+  const wanted = children.flat(9).filter((child) => child || child === 0).map((child) => (child instanceof Node ? child : document.createTextNode(child)));
+  const kept = new Set(wanted);
+  for (const child of [...element.childNodes]) if (!kept.has(child)) child.remove();
+  wanted.forEach((child, at) => element.childNodes[at] !== child && element.insertBefore(child, element.childNodes[at] ?? null));
   return element;
+}
+
+/** Let `element` say `text`; where it says that already, nothing is laid out again. */
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
 }
 
 /** A labelled field of a form. */

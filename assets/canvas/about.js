@@ -23,7 +23,8 @@ export function about({ desk, done, skip }) {
   let shown = 0;
   const render = () => {
     const image = desk.item?.id ?? 0;
-    if (document.activeElement !== comment || shown !== image) comment.value = desk.sheet.comment;
+    const changes = document.activeElement !== comment || shown !== image;
+    if (changes && comment.value !== desk.sheet.comment) comment.value = desk.sheet.comment;
     shown = image;
     comment.disabled = doneButton.disabled = skipButton.disabled = !desk.editable || !desk.item;
   };

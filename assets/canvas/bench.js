@@ -20,6 +20,7 @@ import * as tools from "./tools.js";
 const BEFORE = 4;
 const AFTER = 12;
 const STALE = 5000;
+const CALM = 100;
 const GREY = "#9aa3ad";
 
 /** The styles stand before anything is laid out, so that nothing jumps. */
@@ -259,18 +260,24 @@ export class Bench {
     return h("div.lp-empty", {}, h("p", {}, "There is nothing here."));
   }
 
-  /** Brings the page up to date; at most once a frame. @param {string} what */
+  /** Brings the page up to date: with the next frame, or soon when a save has landed. @param {string} what */
   show(what) {
+    if (what === "saved") {
+      this.settling ??= setTimeout(() => this.render(), CALM);
+      return;
+    }
     this.stage.redrawOverlay();
-    this.stale = this.stale || what !== "saved" || this.historyPanel;
-    if (this.showing) return;
-    this.showing = requestAnimationFrame(() => {
-      this.showing = 0;
-      this.panels.forEach((panel) => panel.render());
-      this.status.render(this);
-      this.strip.render(this.list, this.at, (item) => this.desk.sheets.get(item.id)?.state ?? item.state);
-      this.press();
-    });
+    this.showing ??= requestAnimationFrame(() => this.render());
+  }
+
+  render() {
+    clearTimeout(this.settling);
+    cancelAnimationFrame(this.showing ?? 0);
+    this.settling = this.showing = undefined;
+    this.panels.forEach((panel) => panel.render());
+    this.status.render(this);
+    this.strip.render(this.list, this.at, (item) => this.desk.sheets.get(item.id)?.state ?? item.state);
+    this.press();
   }
 
   press() {

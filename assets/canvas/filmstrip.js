@@ -16,6 +16,7 @@ export function filmstrip(open) {
   /** @type {Map<number, any>} */
   const frames = new Map();
   let shown = "";
+  let middle = 0;
 
   const make = (item) => {
     const picture = h("img", { alt: "", draggable: false, loading: "lazy", decoding: "async", src: thumbUrl(item) });
@@ -37,16 +38,18 @@ export function filmstrip(open) {
     const near = items.slice(Math.max(0, at - AROUND), at + AROUND + 1);
     for (const item of near) if (!frames.has(item.id)) frames.set(item.id, make(item));
     const names = near.map((item) => item.id).join();
+    const moved = names !== shown || middle !== items[at]?.id;
     if (names !== shown) fill(root, near.map((item) => frames.get(item.id).button));
     shown = names;
-    near.forEach((item) => {
-      const frame = frames.get(item.id);
-      stateOf(frame, state(item));
-      const current = item === items[at];
-      frame.button.setAttribute("aria-current", String(current));
-      if (current) centre(frame.button);
-    });
-    if (frames.size > 400) frames.clear();
+    near.forEach((item) => stateOf(frames.get(item.id), state(item)));
+    if (moved) near.forEach((item) => frames.get(item.id).button.setAttribute("aria-current", String(item === items[at])));
+    middle = items[at]?.id ?? 0;
+    // Asking where it stands lays out the whole page, so it is asked only when the page was turned.
+    if (moved && middle) centre(frames.get(middle).button);
+    if (frames.size > 400) {
+      frames.clear();
+      shown = "";
+    }
   };
 
   const centre = (button) => {

@@ -1,6 +1,6 @@
 /** The panel beside the picture: classes, the boxes of this image, proposals, the image itself, history. */
 
-import { fill, h } from "../dom.js";
+import { fill, h, say } from "../dom.js";
 import * as words from "../words.js";
 import { atLeast, clipped } from "./boxes.js";
 import { nameOf } from "./desk.js";
@@ -43,15 +43,19 @@ export function classes({ desk, color }) {
     render();
     search.dispatchEvent(new CustomEvent("leave", { bubbles: true }));
   };
+  const row = kept((c) => h("button.lp-class", {
+    title: `${c.name}${hotkey(desk, c) ? ` (${hotkey(desk, c)})` : ""}`, onclick: () => desk.classify(c.name),
+  }, swatch(color(c.name)), h("span.lp-name", {}, c.name), h("span.lp-number"), h("kbd", {}, hotkey(desk, c))));
   const render = () => {
     /** @type {Record<string, number>} */
     const counts = {};
     desk.sheet.boxes.forEach((box) => (counts[box.label] = (counts[box.label] ?? 0) + 1));
-    fill(list, matches().slice(0, 200).map((c) => h("button.lp-class", {
-      title: `${c.name}${hotkey(desk, c) ? ` (${hotkey(desk, c)})` : ""}`, "aria-pressed": String(current(desk) === c.name),
-      onclick: () => desk.classify(c.name),
-    }, swatch(color(c.name)), h("span.lp-name", {}, c.name), h("span.lp-number", {}, counts[c.name] ?? ""),
-    h("kbd", {}, hotkey(desk, c)))));
+    fill(list, matches().slice(0, 200).map((c) => {
+      const button = row(c, `${c.color}${hotkey(desk, c)}`);
+      state(button, "aria-pressed", current(desk) === c.name);
+      say(button.querySelector(".lp-number"), String(counts[c.name] ?? ""));
+      return button;
+    }));
     search.hidden = desk.classes.length <= 9 && !search.matches(":focus") && !search.value;
   };
   const focus = () => {
@@ -59,6 +63,24 @@ export function classes({ desk, color }) {
     search.focus();
   };
   return { root: section("Classes", "", search, list), render, focus };
+}
+
+/** Makes what shows a thing once, and again only where the thing or its look has changed.
+ * @template T @param {(thing: T) => any} make @returns {(thing: T, look: string) => any} */
+function kept(make) {
+  const known = new WeakMap();
+  return (thing, look) => {
+    const old = known.get(/** @type {any} */ (thing));
+    if (old?.look === look) return old.element;
+    const element = make(thing);
+    known.set(/** @type {any} */ (thing), { look, element });
+    return element;
+  };
+}
+
+/** @param {Element} element @param {string} name @param {boolean} value */
+function state(element, name, value) {
+  if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
 }
 
 /** What a drawn box or, in a classification project, the image is. @param {Desk} desk */
@@ -77,7 +99,7 @@ export function boxList({ desk, color, look }) {
   const list = h("div.lp-boxes", {});
   const count = h("span.lp-count");
   const numbers = corners(desk);
-  const row = (box) => h("div.lp-row", { "aria-current": String(desk.selected.has(box.id)) },
+  const row = kept((box) => h("div.lp-row", {},
     h("button.lp-box", {
       title: `${box.label}, ${ORIGINS[box.origin] ?? box.origin}${box.author ? `, ${box.author}` : ""}`,
       onclick: (/** @type {MouseEvent} */ e) => desk.select([box.id], e.ctrlKey || e.shiftKey),
@@ -85,15 +107,20 @@ export function boxList({ desk, color, look }) {
     }, swatch(color(box.label)), h("span.lp-name", {}, box.label), mark(box),
     h("span.lp-size", {}, `${Math.round(box.x2 - box.x1)}×${Math.round(box.y2 - box.y1)}`)),
     h("button.lp-quiet", { "aria-label": `Delete ${box.label}`, title: tip("remove", "annotate"), hidden: !desk.editable,
-      onclick: () => { desk.select([box.id]); desk.remove(); } }, "×"));
+      onclick: () => { desk.select([box.id]); desk.remove(); } }, "×")));
+  const shownAs = (box) => {
+    const line = row(box, `${color(box.label)}${desk.editable}`);
+    state(line, "aria-current", desk.selected.has(box.id));
+    return line;
+  };
+  const none = h("p.lp-hint", {}, "No boxes yet. Press D and drag over a defect.");
   const render = () => {
     const { boxes } = desk.sheet;
-    count.textContent = String(boxes.length || "");
+    say(count, String(boxes.length || ""));
     const from = Math.max(0, boxes.findIndex((b) => desk.selected.has(b.id)) - MOST_ROWS / 2);
     const shown = boxes.slice(from, from + MOST_ROWS);
     const rest = boxes.length - shown.length;
-    fill(list, shown.map(row), rest > 0 && h("p.lp-hint", {}, `and ${rest} more`),
-      !boxes.length && h("p.lp-hint", {}, "No boxes yet. Press D and drag over a defect."));
+    fill(list, shown.map(shownAs), rest > 0 && h("p.lp-hint", {}, `and ${rest} more`), !boxes.length && none);
     numbers.render();
   };
   return {
@@ -163,6 +190,7 @@ export function proposals({ desk, threshold, setThreshold, color, acceptAll }) {
   const render = () => {
     const shown = desk.proposals.filter((p) => p.score >= threshold());
     root.hidden = !desk.item?.proposals.length;
+    if (root.hidden) return;
     slider.value = String(threshold());
     value.textContent = `≥ ${short(threshold())}`;
     count.textContent = String(shown.length || "");

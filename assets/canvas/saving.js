@@ -169,7 +169,9 @@ export class Saver extends EventTarget {
   }
 
   tell() {
-    this.status = this.judge();
+    const status = this.judge();
+    if (status.kind === this.status.kind && status.words === this.status.words) return;
+    this.status = status;
     this.dispatchEvent(new CustomEvent("status", { detail: this.status }));
   }
 

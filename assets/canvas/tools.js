@@ -1,6 +1,6 @@
 /** The bar of tools beside the picture, the light popover, and the line of status below it. */
 
-import { fill, h, icon } from "../dom.js";
+import { fill, h, icon, say } from "../dom.js";
 import * as words from "../words.js";
 import { tip } from "./keys.js";
 
@@ -108,16 +108,16 @@ export function status(retry) {
   const render = (page) => {
     const { item } = page.desk;
     const sheet = page.desk.sheet;
-    slots.place.textContent = item ? `${words.count(page.position + 1)} / ${words.count(page.total)}` : "";
-    slots.name.textContent = item?.name ?? "";
+    say(slots.place, item ? `${words.count(page.position + 1)} / ${words.count(page.total)}` : "");
+    say(slots.name, item?.name ?? "");
     slots.name.title = item ? [item.name, item.group && `group ${item.group}`, item.split && `split ${item.split}`].filter(Boolean).join(", ") : "";
-    slots.size.textContent = item ? `${item.width}×${item.height}` : "";
-    slots.state.textContent = item ? `${sheet.state}${sheet.label ? `, ${sheet.label}` : ""} · v${item.version}` : "";
-    slots.golden.textContent = item && page.stage.mode !== "off" ? (item.golden ? `golden: ${page.stage.mode}` : "no golden") : "";
+    say(slots.size, item ? `${item.width}×${item.height}` : "");
+    say(slots.state, item ? `${sheet.state}${sheet.label ? `, ${sheet.label}` : ""} · v${item.version}` : "");
+    say(slots.golden, item && page.stage.mode !== "off" ? (item.golden ? `golden: ${page.stage.mode}` : "no golden") : "");
     zoom(page.stage.view);
   };
   const zoom = (view) => {
-    slots.zoom.textContent = `${Math.round(view.scale * (window.devicePixelRatio || 1) * 100)} %`;
+    say(slots.zoom, `${Math.round(view.scale * (window.devicePixelRatio || 1) * 100)} %`);
   };
   const saved = ({ kind, words: text }) => {
     slots.saved.className = `lp-slot lp-saved ${kind}`;

@@ -74,7 +74,7 @@ Wanted = dict[Subject, tuple[Verdict, Box | None]]
 
 def save(session: Session, image_id: int, sheet: Sheet, author: str) -> Revision:
     """Save an image and append the decisions that this implies, in one transaction."""
-    before = labelling.boxes_of(session, [image_id])[image_id]
+    before = labelling.roots_of(session, image_id)
     saved = labelling.save(
         session,
         image_id,
@@ -86,9 +86,9 @@ def save(session: Session, image_id: int, sheet: Sheet, author: str) -> Revision
         comment=sheet.comment,
         action=sheet.action,
     )
-    runs = _runs(image_id, [*before, *saved.boxes], sheet)
+    runs = _runs(image_id, [*before.values(), *(box.detection for box in saved.boxes)], sheet)
     if runs:
-        _decide(session, image_id, sheet, saved, runs, {box.id for box in before})
+        _decide(session, image_id, sheet, saved, runs, set(before))
     if sheet.state is State.DONE:
         growing.after_label(session, images.get(session, image_id).project_id)
     return saved
@@ -173,8 +173,8 @@ def numbers(
     ]
 
 
-def _runs(image_id: int, boxes: Iterable[Box], sheet: Sheet) -> set[int]:
-    runs = {ref.run_id for box in boxes if (ref := box.detection) and ref.image_id == image_id}
+def _runs(image_id: int, refs: Iterable[DetectionRef | None], sheet: Sheet) -> set[int]:
+    runs = {ref.run_id for ref in refs if ref and ref.image_id == image_id}
     return runs | ({sheet.run_id} if sheet.run_id is not None else set())
 
 

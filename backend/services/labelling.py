@@ -59,9 +59,10 @@ def save(
     if comment is not None:
         row.comment = comment[:5000]
     row.version += 1
-    session.add(_revision_row(row, checked, class_ids, author, action))
+    added = _revision_row(row, checked, class_ids, author, action)
+    session.add(added)
     session.flush()
-    return revision(session, image_id, row.version)
+    return _revision(added, _names(session, row.project_id))
 
 
 def boxes_of(session: Session, image_ids: Iterable[int]) -> dict[int, tuple[Box, ...]]:
@@ -76,6 +77,13 @@ def boxes_of(session: Session, image_ids: Iterable[int]) -> dict[int, tuple[Box,
     for row, name in session.execute(query):
         found[row.image_id].append(_box_of_row(row, name))
     return {image_id: tuple(boxes) for image_id, boxes in found.items()}
+
+
+def roots_of(session: Session, image_id: int) -> dict[str, DetectionRef | None]:
+    """The boxes of an image that stand now, by id, each with the detection that it came from."""
+    query = select(BoxRow.id, BoxRow.run_id, BoxRow.run_image_id, BoxRow.run_idx)
+    rows = session.execute(query.where(BoxRow.image_id == image_id))
+    return {id_: _ref(run, image, idx) for id_, run, image, idx in rows}
 
 
 def version_of(session: Session, image_id: int) -> int:
@@ -198,7 +206,9 @@ def _checked(box: Box, row: ImageRow, class_ids: Mapping[str, int], author: str)
     if x2 <= x1 or y2 <= y1:
         raise Invalid(f"A box of {row.name} has no area inside the picture: {corners}.")
     _class_id(box.label, row, class_ids)
-    return _named(replace(box, x1=x1, y1=y1, x2=x2, y2=y2), author)
+    _check_id(box)
+    id_ = box.id or uuid.uuid4().hex
+    return replace(box, x1=x1, y1=y1, x2=x2, y2=y2, id=id_, author=box.author or author)
 
 
 def _class_id(label: str, row: ImageRow, class_ids: Mapping[str, int]) -> int:
@@ -207,9 +217,13 @@ def _class_id(label: str, row: ImageRow, class_ids: Mapping[str, int]) -> int:
     return class_ids[label]
 
 
-def _named(box: Box, author: str) -> Box:
+def _check_id(box: Box) -> None:
     if len(box.id) > 32:
         raise Invalid("The id of a box has at most 32 characters.")
+
+
+def _named(box: Box, author: str) -> Box:
+    _check_id(box)
     return replace(box, id=box.id or uuid.uuid4().hex, author=box.author or author)
 
 
@@ -252,18 +266,22 @@ def _revision(row: RevisionRow, names: Mapping[int, str]) -> Revision:
 
 
 def _class_ids(session: Session, project_id: int) -> dict[str, int]:
-    rows = session.scalars(select(ClassNameRow).filter_by(project_id=project_id))
-    return {row.name: row.class_id for row in rows}
+    query = select(ClassNameRow.name, ClassNameRow.class_id)
+    rows = session.execute(query.where(ClassNameRow.project_id == project_id))
+    return {name: class_id for name, class_id in rows}
 
 
 def _class_names(session: Session, image_id: int) -> dict[int, str]:
     """Names by class id, those of merged classes leading to what they were merged into."""
     image = session.get(ImageRow, image_id)
-    if image is None:
-        return {}
-    rows = session.scalars(select(ClassRow).filter_by(project_id=image.project_id)).all()
-    own = {row.id: row.name for row in rows}
-    return {row.id: own[row.merged_into_id or row.id] for row in rows}
+    return _names(session, image.project_id) if image else {}
+
+
+def _names(session: Session, project_id: int) -> dict[int, str]:
+    query = select(ClassRow.id, ClassRow.name, ClassRow.merged_into_id)
+    rows = session.execute(query.where(ClassRow.project_id == project_id)).all()
+    own = {id_: name for id_, name, _ in rows}
+    return {id_: own[merged or id_] for id_, _, merged in rows}
 
 
 def _box_values(image_id: int, box: Box, class_id: int) -> dict[str, Any]:
@@ -285,10 +303,12 @@ def _box_values(image_id: int, box: Box, class_id: int) -> dict[str, Any]:
 
 
 def _box_of_row(row: BoxRow, name: str) -> Box:
-    ref = None
-    if row.run_id is not None:
-        ref = DetectionRef(row.run_id, row.run_image_id or 0, row.run_idx or 0)
+    ref = _ref(row.run_id, row.run_image_id, row.run_idx)
     return Box(row.x1, row.y1, row.x2, row.y2, name, Origin(row.origin), row.id, ref, row.author)
+
+
+def _ref(run: int | None, image: int | None, idx: int | None) -> DetectionRef | None:
+    return None if run is None else DetectionRef(run, image or 0, idx or 0)
 
 
 def _to_json(box: Box, class_id: int) -> dict[str, Any]:
