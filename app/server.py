@@ -22,7 +22,7 @@ from app.login import Door
 from backend.errors import Refused, Unavailable
 from backend.services import people, projects
 from backend.settings import Settings, make_home
-from backend.storage import engine, files, schema
+from backend.storage import engine, files, previews, schema
 from backend.storage.previews import Previews
 
 log = logging.getLogger(__name__)
@@ -54,8 +54,8 @@ def open_house(settings: Settings, with_accounts: bool = False) -> House:
     database = engine.connect(settings)
     schema.prepare(database)
     store = files.connect(settings)
-    previews = Previews(store, settings.cache / "pictures", settings.cache_gb * GIGA)
-    return House(settings, database, store, previews, Door(database, with_accounts))
+    pictures = Previews(store, previews.home(settings), settings.cache_gb * GIGA)
+    return House(settings, database, store, pictures, Door(database, with_accounts))
 
 
 def create(house: House) -> FastAPI:

@@ -18,13 +18,14 @@ from typing import IO, Any
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from backend import settings
+from backend import settings, shrinking
 from backend.errors import Invalid
 
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
 SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}
 KEPT_MODES = frozenset({"1", "L", "P", "RGB"})
 LARGE = 24_000_000  # pixels; pictures above it are decoded one at a time, for the memory
+SEEN = 2048  # what a screen shows of a picture; of a larger one, a small one is kept beside it
 _ORIENTATION = 0x0112
 _SIDEWAYS = (5, 6, 7, 8)
 _large = threading.Lock()
@@ -57,11 +58,15 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A picture that decodes to its end; `data` is what to keep."""
+    """A picture that decodes to its end; `data` is what to keep.
+
+    `small` is what this one decode leaves of a picture of more than `SEEN` pixels a side.
+    """
 
     data: bytes
     header: Header
     changed: bool
+    small: Image.Image | None = None
 
 
 def header(source: IO[bytes] | str, name: str) -> Header:
@@ -153,14 +158,20 @@ def _orientation(image: Image.Image) -> int:
 
 def _checked(image: Image.Image, found: Header, data: bytes, name: str) -> Checked:
     if _stays(image, found):
-        if found.format == "JPEG":
-            image.draft(image.mode, (1, 1))  # every byte is still read, at an eighth of the work
+        if found.format == "JPEG":  # every byte is still read, at down to an eighth of the work
+            side = SEEN if max(image.size) > SEEN else 1
+            image.draft(image.mode, (side, side))
         image.load()
-        return Checked(data, found, changed=False)
+        return Checked(data, found, changed=False, small=_small(image, found))
     image.load()
     kept = _plain(ImageOps.exif_transpose(image) if found.orientation > 1 else image, name)
     header = Header(found.format, *kept.size, kept.mode, found.orientation)
-    return Checked(_encoded(kept, found.format), header, changed=True)
+    return Checked(_encoded(kept, found.format), header, changed=True, small=_small(kept, header))
+
+
+def _small(image: Image.Image, found: Header) -> Image.Image | None:
+    large = max(found.width, found.height) > SEEN
+    return shrinking.shrunk(image, SEEN) if large else None
 
 
 def _stays(image: Image.Image, found: Header) -> bool:

@@ -28,6 +28,7 @@ from backend.services.intake import Counts, Ready
 from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.storage.files import Files
+from backend.storage.firstlook import FirstLook
 
 CHUNK = 128
 THREADS = 2
@@ -81,7 +82,7 @@ def run(into: Into, source: Path, settings: Settings, format_name: str = registr
             return Result(0, 0, 0, 0, 0, opened.problems)
         parts = registry.parts(opened, format_name)
         total = sum(len(part.tree.pictures) for part in parts)
-        importing = _Import(into, total)
+        importing = _Import(into, total, FirstLook(settings))
         importing.counts.problems.extend(opened.problems)
         for part in parts:
             with closing(part.format.read(part.tree)) as found:
@@ -103,6 +104,7 @@ class _Import:
 
     into: Into
     total: int
+    look: FirstLook
     counts: Counts = field(default_factory=Counts)
     classes: list[str] = field(default_factory=list)
     project: Project | None = None
@@ -116,7 +118,8 @@ class _Import:
             for chunk in _chunks(self._items(found)):
                 there = self._known([item.name for item in chunk])
                 known = [there.get(item.name) for item in chunk]
-                ready = pool.map(intake.prepare, chunk, known, itertools.repeat(self.into.files))
+                kept = itertools.repeat(self.into.files), itertools.repeat(self.look)
+                ready = pool.map(intake.prepare, chunk, known, *kept)
                 self._write(list(waiting))
                 waiting = ready
             self._write(list(waiting))

@@ -18,6 +18,7 @@ from backend.pictures import Header
 from backend.services import images, labelling, projects
 from backend.services.images import NewImage
 from backend.storage.files import Files
+from backend.storage.firstlook import FirstLook
 from backend.storage.tables import ImageRow
 
 LONGEST_NAME = 1000
@@ -66,7 +67,7 @@ def known(session: Session, project_id: int, names: Sequence[str]) -> dict[str, 
     return {name: Known(*rest) for name, *rest in session.execute(query)}
 
 
-def prepare(item: Item, there: Known | None, files: Files) -> Ready | Problem:
+def prepare(item: Item, there: Known | None, files: Files, look: FirstLook) -> Ready | Problem:
     """Read, check and store a picture; runs in a thread of its own."""
     try:
         data = item.read()
@@ -84,6 +85,7 @@ def prepare(item: Item, there: Known | None, files: Files) -> Ready | Problem:
         problems.append(Problem(item.file, None, fitting.why_no_class(item.label)))
     labelled = item.labelled and not (item.boxes and not boxes) and label == item.label
     new = _new(item, _stored(files, checked.data), checked.header, boxes, labelled=labelled)
+    look.keep(new.sha256, checked.small)
     return Ready(new, tuple(problems))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import multiprocessing
+import os
 import shutil
 import threading
 import time
@@ -19,6 +20,7 @@ from typing import Any
 from PIL import UnidentifiedImageError
 
 from backend.errors import Invalid, LoupeError, NotFound, Unavailable
+from backend.settings import Settings
 from backend.storage import rendering
 from backend.storage.files import Files
 
@@ -26,12 +28,14 @@ log = logging.getLogger(__name__)
 
 THUMB = 320
 PREVIEW = 2048
+PREVIEW_FILE = "preview.jpg"
 TILE = 512
 TILES = "tiles"
 PATIENCE = 120
 MOST_WISHES = 400
 AN_HOUR = 3600
 GLANCE = 0.02
+RECOUNT = 600
 
 
 class Previews:
@@ -48,7 +52,8 @@ class Previews:
         self._wished: deque[str] = deque(maxlen=MOST_WISHES)
         self._making = False
         self._closed = False
-        self._held: float | None = None
+        self._held = 0.0
+        self._counted = -math.inf
         self.begun = 0
 
     def thumb(self, name: str) -> Path:
@@ -63,7 +68,7 @@ class Previews:
         kind, width, height = _glance(source)
         if kind in rendering.SHOWN and max(width, height) <= PREVIEW:
             return source
-        return self._made(name, "preview.jpg", rendering.write_small, PREVIEW)
+        return self._made(name, PREVIEW_FILE, rendering.write_small, PREVIEW)
 
     def full(self, name: str) -> Path:
         """The whole picture in a form that every browser shows."""
@@ -122,7 +127,7 @@ class Previews:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _place(self, name: str) -> Path:
-        return self._folder / name[:2] / name
+        return place(self._folder, name)
 
     def _make_wished(self) -> None:
         while not self._closed and (name := self._next_wish()):
@@ -146,10 +151,10 @@ class Previews:
         until: Path | None = None,
     ) -> Path:
         """The file, made if it is not there; returns as soon as `until` is there, if named."""
-        place = self._place(name)
-        target = place / file
+        own = self._place(name)
+        target = own / file
         if target.exists():
-            _touch(place)
+            _touch(own)
             return target
         source = of or self._files.local_path(name)
         work, mine = self._begin(target, make, source, how)
@@ -198,13 +203,35 @@ class Previews:
 
     def _make_room(self, size: int) -> None:
         with self._lock:
-            if self._held is None:
-                self._held = _size(self._folder)
-            else:
-                self._held += size
+            self._held += size
+            # Imports write here too.
+            if time.monotonic() - self._counted > RECOUNT:
+                self._held, self._counted = held(self._folder), time.monotonic()
             if self._held <= self._bound:
                 return
             self._held -= _drop_oldest(self._folder, self._held - 0.8 * self._bound)
+
+
+def home(settings: Settings) -> Path:
+    """Where a server of this machine keeps the smaller pictures."""
+    return settings.cache / "pictures"
+
+
+def place(folder: Path, name: str) -> Path:
+    """Where the smaller pictures of a file lie."""
+    return folder / name[:2] / name
+
+
+def held(folder: Path) -> float:
+    """How many bytes of smaller pictures there are."""
+    return float(sum(_size(Path(at) / name) for at, _, names in os.walk(folder) for name in names))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # another process has just written or dropped it
+        return 0
 
 
 def _glance(path: Path) -> tuple[str, int, int]:
@@ -225,27 +252,22 @@ def _await(work: Future[int], until: Path | None) -> None:
             return
 
 
-def _touch(place: Path) -> None:
+def _touch(own: Path) -> None:
     """Note that these were looked at; once an hour is enough."""
     try:
-        if time.time() - place.stat().st_mtime > AN_HOUR:
-            place.touch()
+        if time.time() - own.stat().st_mtime > AN_HOUR:
+            own.touch()
     except FileNotFoundError:
-        log.debug("%s was just dropped", place)
-
-
-def _size(folder: Path) -> float:
-    return float(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()))
+        log.debug("%s was just dropped", own)
 
 
 def _drop_oldest(folder: Path, surplus: float) -> float:
     """Remove pictures that were not looked at for longest, until `surplus` bytes are gone."""
     gone = 0.0
-    places = sorted(folder.glob("*/*"), key=lambda place: place.stat().st_mtime)
-    for place in places:
+    for own in sorted(folder.glob("*/*"), key=lambda own: own.stat().st_mtime):
         if gone >= surplus:
             break
-        gone += _size(place)
-        shutil.rmtree(place, ignore_errors=True)
+        gone += held(own)
+        shutil.rmtree(own, ignore_errors=True)
     log.info("Dropped %.0f MB of previews that were not looked at for longest.", gone / 1e6)
     return gone

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from backend import shrinking
+
 # What may enter the store was bounded when it came in; here a large board is no bomb.
 Image.MAX_IMAGE_PIXELS = None
 
@@ -31,10 +33,12 @@ def write_small(source: Path, target: Path, side: int) -> int:
     with Image.open(source) as image:
         # JPEG can be decoded at a fraction of its size, which is most of the time of a board.
         image.draft(DRAFT.get(image.mode, "RGB"), (side, side))
-        small = _plain(image)
-    # By a whole number first: far quicker, and all that is left to resize is small.
-    small = small.reduce(max(1, max(small.size) // side))
-    small.thumbnail((side, side), Image.Resampling.BILINEAR)
+        small = shrinking.shrunk(image, side)
+    return write(small, target)
+
+
+def write(small: Image.Image, target: Path) -> int:
+    """Write a small picture as JPEG; the bytes written."""
     with _part(target) as part:
         small.save(part, "JPEG", quality=QUALITY)
     return target.stat().st_size
@@ -43,7 +47,7 @@ def write_small(source: Path, target: Path, side: int) -> int:
 def write_whole(source: Path, target: Path) -> int:
     """Write the picture as PNG, for formats that a browser does not show."""
     with Image.open(source) as image, _part(target) as part:
-        _plain(image).save(part, "PNG", compress_level=1)
+        shrinking.plain(image).save(part, "PNG", compress_level=1)
     return target.stat().st_size
 
 
@@ -53,7 +57,7 @@ def write_tiles(source: Path, target: Path, side: int, levels: int) -> int:
     One decode serves them all. `target`, which is empty, stands beside them when all are there.
     """
     with Image.open(source) as image:
-        whole = _plain(image)
+        whole = shrinking.plain(image)
     squares = [
         square
         for level in reversed(range(levels))
@@ -94,15 +98,6 @@ def _write_level(whole: Image.Image, folder: Path, side: int, level: int) -> Ite
             with _part(square) as part:
                 whole.crop(box).save(part, "JPEG", quality=QUALITY)
             yield square
-
-
-def _plain(image: Image.Image) -> Image.Image:
-    if image.mode in ("L", "RGB"):
-        image.load()
-        return image
-    if image.mode.startswith("I"):
-        return image.convert("I").point([value / 256 for value in range(65536)], "L")
-    return image.convert("L" if image.mode in ("1", "LA", "La") else "RGB")
 
 
 @contextmanager

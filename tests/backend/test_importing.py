@@ -6,12 +6,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from backend.domain import Box, Split, State, Task
 from backend.errors import Cancelled, Invalid, NotFound, Refused
 from backend.services import labelling, projects
-from backend.storage import engine
+from backend.settings import Settings
+from backend.storage import engine, previews
 from backend.storage.files import Files
+from backend.storage.firstlook import FirstLook
 from tests.backend import drawn
 from tests.backend.projects_full import House
 
@@ -187,3 +190,25 @@ def test_a_vanished_picture_is_named(house: House, tmp_path: Path) -> None:
     shutil.rmtree(source / "images" / "val")
     reasons = [str(problem) for problem in house.bring(source).problems]
     assert reasons == ["data.yaml: its folder 'images/val' for 'val' is not in the source."]
+
+
+def test_a_large_picture_comes_in_with_its_preview(house: House, tmp_path: Path) -> None:
+    kinds = {"a.jpg": "JPEG", "b.png": "PNG"}
+    source = {name: drawn.picture(4100, 2500, kind=kind) for name, kind in kinds.items()}
+    house.bring(drawn.lay(tmp_path / "in", source | {"small.jpg": drawn.picture()}))
+    pictures = previews.Previews(house.files, previews.home(Settings(home=house.home)), 1e9)
+    found = {name: image.sha256 for name, image in house.images().items()}
+    for name in kinds:
+        with Image.open(pictures.preview(found[name])) as preview:
+            assert preview.size == (2048, 1249)
+    # Nothing had to be decoded for them, and the small picture is its own preview.
+    assert pictures.begun == 0
+    assert pictures.preview(found["small.jpg"]) == house.files.local_path(found["small.jpg"])
+
+
+def test_a_full_cache_takes_no_previews(house: House) -> None:
+    settings = Settings(home=house.home, cache_gb=1e-9)
+    look = FirstLook(settings)
+    look.keep("a" * 64, Image.new("L", (99, 99)))
+    look.keep("b" * 64, Image.new("L", (99, 99)))
+    assert len(list(previews.home(settings).rglob("*.jpg"))) == 1

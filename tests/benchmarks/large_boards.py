@@ -5,6 +5,7 @@ Run: python -m tests.benchmarks.large_boards (about two minutes, 1 GB of memory)
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 
@@ -12,10 +13,10 @@ import cv2
 import numpy as np
 from playwright.sync_api import Browser, sync_playwright
 
-from backend.domain import Task
 from backend.sample import boards
-from backend.services import images, projects
-from backend.services.images import NewImage
+from backend.services import images, importing, projects
+from backend.settings import Settings
+from backend.storage import previews
 from tests.benchmarks.canvas_speed import serving
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
@@ -43,34 +44,50 @@ CLOSER = """async () => {
 
 
 def put(site: Site, name: str) -> list[int]:
-    """A project of two large boards, one a file format, and a small one to start from."""
+    """Import two large boards, one a file format, and a small one to start from."""
     rng = np.random.default_rng(len(name))
     grey = np.asarray(next(iter(boards.draw(1, len(name)))).pixels)
     tile = np.repeat(grey[:, :, None], 3, 2) if grey.ndim == 2 else grey
     large = np.tile(tile, (15, 19, 1))[:HIGH, :WIDE].copy()
     cv2.add(large, rng.integers(0, 8, large.shape, np.uint8), large)
-    new = [NewImage("0", site.files.put(_encoded(".png", tile)), tile.shape[1], tile.shape[0])]
+    folder = site.home / "boards" / name
+    folder.mkdir(parents=True)
+    (folder / "0.png").write_bytes(_encoded(".png", tile))
     for ending in ENDINGS:
-        content = _encoded(ending, large)
-        print(f"{name} {ending}: {len(content) / 1e6:.0f} MB")
-        new.append(NewImage(f"1{ending}", site.files.put(content), WIDE, HIGH))
+        (folder / f"1{ending}").write_bytes(_encoded(ending, large))
+    began = time.monotonic()
+    into = importing.Into(site.database, site.files, name, "bench")
+    importing.run(into, folder, Settings(home=site.home))
+    size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+    print(f"{name}: {size:.0f} MB imported in {time.monotonic() - began:.1f} s")
+    names = ["0.png", *(f"1{ending}" for ending in ENDINGS)]
     with site.database.write.begin() as session:
-        project = projects.create(session, name, Task.DETECT)
+        project = projects.find(session, name)
         projects.ensure_class(session, project.id, "short")
-        images.add(session, project.id, new, "")
-        found = images.ids(session, project.id, [one.name for one in new])
-    return [found[one.name] for one in new]
+        found = images.ids(session, project.id, names)
+    return [found[one] for one in names]
 
 
 def cold(browser: Browser, site: Site) -> None:
-    """The address of a board that nobody has ever listed is opened."""
-    ids = put(site, "cold")
+    """The address of a board that nobody has seen since it was imported is opened."""
+    by_address(browser, site, "never seen", put(site, "never seen"))
+
+
+def by_address(browser: Browser, site: Site, name: str, ids: list[int]) -> None:
+    """From the address to the painted picture, in a browser that was here before."""
     for ending, image in zip(ENDINGS, ids[1:], strict=True):
         hands = Hands(browser.new_page(), site)
         began = time.monotonic()
-        hands.open("cold", image)
-        print(f"{ending} by its address, never seen: {1000 * (time.monotonic() - began):.0f} ms")
+        hands.open(name, image)
+        print(f"{ending} by its address, {name}: {1000 * (time.monotonic() - began):.0f} ms")
         hands.page.close()
+
+
+def dropped(browser: Browser, site: Site) -> None:
+    """The same, where the cache has lost the previews that the import has made."""
+    ids = put(site, "dropped")
+    shutil.rmtree(previews.home(Settings(home=site.home)))
+    by_address(browser, site, "dropped", ids)
 
 
 def listed(browser: Browser, site: Site) -> None:
@@ -110,6 +127,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=path, args=conftest.ARGUMENTS)
         listed(browser, site)
         cold(browser, site)
+        dropped(browser, site)
         browser.close()
 
 
