@@ -126,5 +126,7 @@ function digit(bench, event) {
   const { desk } = bench;
   const own = desk.classes.find((c) => c.hotkey === event.key);
   const found = own ?? desk.classes[Number(event.key) - 1];
-  if (found && desk.editable) desk.classify(found.name);
+  if (!found || !desk.editable) return false;
+  desk.classify(found.name);
+  return true;
 }

@@ -90,7 +90,9 @@ export function listen(page, active, actions) {
     rows.find((row) => row.key === name && row.on)?.does ?? rows.find((row) => row.key === name)?.does;
   window.addEventListener("keydown", (event) => {
     if (!active() || occupied(event)) return;
-    const does = /^[1-9]$/.test(event.key) && !event.ctrlKey && !event.altKey ? "class" : found(named(event));
+    const plain = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
+    // A class may have a letter that means nothing else as its key.
+    const does = plain && /[1-9]/.test(event.key) ? "class" : found(named(event)) ?? (plain ? "class" : "");
     const action = does && actions[does];
     if (action && action(event) !== false) event.preventDefault();
   });

@@ -20,6 +20,8 @@ PALETTE = (
     "#88CCEE", "#44AA99", "#DDCC77", "#AA4499", "#6699CC", "#999933", "#CC6677",
 )  # fmt: skip
 HOTKEYS = "123456789"
+# Letters that do nothing else on the canvas; assets/canvas/keys.js has the others.
+LETTERS = "bimqtuy"
 NAMED = 5
 
 
@@ -155,8 +157,7 @@ def edit_class(
     if color is not None:
         row.color = _check_color(color)
     if hotkey is not None:
-        _free_hotkey(session, row.project_id, hotkey)
-        row.hotkey = hotkey[:1]
+        row.hotkey = _free_hotkey(session, row.project_id, hotkey.lower())
     if severity is not None:
         row.severity = _check_severity(severity)
     session.flush()
@@ -216,11 +217,18 @@ def _check_severity(severity: int) -> int:
     return severity
 
 
-def _free_hotkey(session: Session, project_id: int, hotkey: str) -> None:
+def _free_hotkey(session: Session, project_id: int, hotkey: str) -> str:
+    """The key, taken from the class that had it."""
+    if len(hotkey) > 1 or hotkey not in HOTKEYS + LETTERS:
+        raise Refused(
+            f"The key of a class is a digit from 1 to 9 or one of {', '.join(LETTERS)}; "
+            "the other letters do other things."
+        )
     if hotkey:
         session.execute(
-            update(ClassRow).filter_by(hotkey=hotkey[:1], project_id=project_id).values(hotkey="")
+            update(ClassRow).filter_by(hotkey=hotkey, project_id=project_id).values(hotkey="")
         )
+    return hotkey
 
 
 def _rename(session: Session, row: ClassRow, name: str) -> None:
