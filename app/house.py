@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
+from app import slashes
 from app.login import Door
 from backend.domain import Project
 from backend.errors import NotFound
@@ -52,9 +53,10 @@ async def of(request: Request) -> House:
 def project(session: Session, named: str, shut: Collection[int] = ()) -> Project:
     """The project that an address names, by its id or its name, if it is not one of the shut."""
     by_id = named.isdecimal()
-    found = projects.get(session, int(named)) if by_id else projects.find(session, named)
+    name = slashes.name(named)
+    found = projects.get(session, int(named)) if by_id else projects.find(session, name)
     if found.id in shut:
-        raise NotFound(f"There is no project {named}, or you may not enter it.")
+        raise NotFound(f"There is no project {name}, or you may not enter it.")
     return found
 
 

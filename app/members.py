@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
-from app import house
+from app import house, slashes
 from backend.domain import Person, Role
 from backend.errors import NotFound
 from backend.services import members
@@ -42,7 +42,10 @@ def _check(at: house.House, person: Person, named: Mapping[str, str]) -> None:
         if not shut:
             return
         for name, what in THINGS.items():
-            if name in named and members.project_of(session, what, named[name]) in shut:
-                raise NotFound(f"There is no {what} {named[name][:80]}, or you may not enter it.")
+            if name not in named:
+                continue
+            thing = slashes.name(named[name])
+            if members.project_of(session, what, thing) in shut:
+                raise NotFound(f"There is no {what} {thing[:80]}, or you may not enter it.")
         if FILE in named and not members.sees_file(session, shut, named[FILE]):
             raise NotFound("There is no such picture, or you may not see it.")

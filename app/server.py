@@ -16,7 +16,7 @@ import gradio as gr
 import uvicorn
 from fastapi import FastAPI
 
-from app import events, gate, members, preloading, site, worker_process
+from app import events, gate, members, preloading, site, slashes, worker_process
 from app.house import House
 from app.login import Door
 from backend.errors import Refused, Unavailable
@@ -70,6 +70,7 @@ def create(house: House) -> FastAPI:
 
     app = FastAPI(title="Loupe", lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.house = house
+    app.add_middleware(slashes.Slashes)
     app.add_middleware(events.Edge)
     app.add_middleware(preloading.Preloading)
     app.add_middleware(gate.Gate, door=house.door)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from playwright.sync_api import Page, expect
 
+from backend.domain import Class
 from backend.services import listing, projects
 from tests.journeys.conftest import Site
 
@@ -74,3 +77,48 @@ def _boxes(site: Site, project: int, name: str) -> int:
     with site.database.read.begin() as session:
         found = listing.every(session, project, listing.Filter())
         return sum(box.label == name for item in found for box in item.boxes)
+
+
+def test_a_class_gets_a_colour_a_key_and_a_severity(
+    page: Page, site: Site, complaints: list[str]
+) -> None:
+    project = site.project(images=3)
+    name = project.classes[1].name
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Classes").press("Enter")
+    page.get_by_label(f"Colour of {name}").fill("#123456")
+    page.get_by_label(f"Severity of {name}").fill("7")
+    page.get_by_label(f"Severity of {name}").press("Tab")
+    for key, wanted in (("a", "2"), ("q", "q")):
+        with page.expect_response("**/classes/*"):
+            page.get_by_label(f"Key of {name}").fill(key)
+            page.get_by_label(f"Key of {name}").press("Tab")
+        made = _class(site, project.id, name)
+        assert (made.color, made.hotkey, made.severity) == ("#123456", wanted, 7)
+    assert "400 (Bad Request)" in complaints.pop()
+
+
+def test_a_class_is_added_by_keys(page: Page, site: Site) -> None:
+    project = site.project(images=3)
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Classes").press("Enter")
+    page.get_by_label("Name of a new class").press("x")
+    page.keyboard.type("-ray spot")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Colour of x-ray spot")).to_be_visible()
+    assert site.classes(project)[-1] == "x-ray spot"
+
+
+def test_a_project_with_a_slash_is_opened_by_its_name(page: Page, site: Site) -> None:
+    project = site.project(images=3, name="line 3/left & right?")
+    for tab, there in (("browse", ".cell img"), ("annotate", ".lp-place")):
+        page.goto(f"/?{urlencode({'project': project.name, 'tab': tab})}")
+        expect(page.locator(f"#shell-{tab} {there}").first).to_be_visible()
+    expect(page.locator("#shell-annotate .lp-place")).to_have_text("1 / 3")
+
+
+def _class(site: Site, project: int, name: str) -> Class:
+    with site.database.read.begin() as session:
+        return next(one for one in projects.classes(session, project) if one.name == name)
