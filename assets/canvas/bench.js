@@ -1,8 +1,7 @@
 /** The workplace that Annotate and Review share: the picture, its tools, the list of images, saving. */
 
 import { fill, h } from "../dom.js";
-import * as net from "../net.js";
-import { go, page as sitePage, toast } from "../site.js";
+import { go, page as sitePage } from "../site.js";
 import { common } from "./actions.js";
 import * as geometry from "./boxes.js";
 import * as conflict from "./conflict.js";
@@ -11,15 +10,13 @@ import { filmstrip } from "./filmstrip.js";
 import { MODES } from "./golden.js";
 import * as keys from "./keys.js";
 import * as paint from "./paint.js";
-import { Pictures, previewUrl } from "./pictures.js";
+import { Pictures } from "./pictures.js";
 import { Pointer } from "./pointer.js";
 import { Saver, landings } from "./saving.js";
 import { Stage } from "./stage.js";
 import * as tools from "./tools.js";
+import { Walk } from "./walk.js";
 
-const BEFORE = 4;
-const AFTER = 12;
-const STALE = 5000;
 const CALM = 100;
 const GREY = "#9aa3ad";
 
@@ -32,17 +29,13 @@ export function dress() {
   return new Promise((done) => (link.onload = link.onerror = () => done(undefined)));
 }
 
-export class Bench {
+export class Bench extends Walk {
   /** @param {HTMLElement} element @param {string} name of the page */
   constructor(element, name) {
+    super();
     this.name = name;
     this.project = "";
     this.filters = new URLSearchParams();
-    /** @type {import("./types.js").Item[]} */
-    this.list = [];
-    this.at = 0;
-    this.first = 0;
-    this.total = 0;
     this.drawing = false;
     this.hidden = false;
     this.hovered = "";
@@ -103,11 +96,6 @@ export class Bench {
     return this.jump(image);
   }
 
-  /** What is known of an image, or of all, may have been changed elsewhere. @param {number} [image] */
-  age(image) {
-    for (const item of this.desk.items.values()) if (!image || item.id === image) item.seen = -STALE;
-  }
-
   focus() {
     const at = document.activeElement;
     if (!at || at === document.body || at.closest("[role=tab]")) this.stage.focus();
@@ -120,40 +108,6 @@ export class Bench {
     return this.refresh();
   }
 
-  /** Opens an image that may lie far from those at hand. @param {number} image 0: the first */
-  async jump(image) {
-    const there = this.list.find((item) => item.id === image);
-    if (there && this.loadedFor === `${this.project}?${this.filters}`) return this.open(there);
-    const answer = await this.fetch(image, BEFORE, AFTER);
-    if (!answer) return undefined;
-    this.loadedFor = `${this.project}?${this.filters}`;
-    this.list = answer.items.map((item) => this.desk.items.get(item.id));
-    this.at = Math.max(0, this.list.findIndex((item) => item.id === answer.image));
-    this.first = answer.position - this.at;
-    if (!this.list.length) return this.lack();
-    this.place.hidden = true;
-    this.focus();
-    return this.open(this.list[this.at]);
-  }
-
-  /** A window of images around one; what it says of the project comes with it. */
-  async fetch(image, before, after) {
-    try {
-      const answer = await net.get(this.address(image, before, after));
-      // What is done leaves a filter such as "new", but not the list that is being worked through.
-      const same = this.loadedFor === `${this.project}?${this.filters}`;
-      this.total = same ? Math.max(this.total, answer.total) : answer.total;
-      this.know(answer);
-      this.desk.receive(answer.items);
-      const now = performance.now();
-      answer.items.forEach((item) => (this.desk.items.get(item.id).seen = now));
-      return answer;
-    } catch (error) {
-      toast(/** @type {Error} */ (error).message, "failed");
-      return null;
-    }
-  }
-
   know({ project, me }) {
     this.desk.classes = project.classes;
     this.desk.byImage = project.task === "classify";
@@ -163,16 +117,8 @@ export class Bench {
     this.bench.classList.toggle("lp-read-only", !this.desk.editable);
   }
 
-  address(_image, _before, _after) {
-    return "";
-  }
-
   color(label) {
     return this.colors?.get(label) ?? GREY;
-  }
-
-  get position() {
-    return this.first + this.at;
   }
 
   /** @param {import("./types.js").Item} item */
@@ -195,55 +141,6 @@ export class Bench {
   remember(item) {
     clearTimeout(this.urlTimer);
     this.urlTimer = setTimeout(() => this.visible && this.desk.item === item && go({ image: item.id }, { replace: true }), 200);
-  }
-
-  /** Decodes the next three and the one before, and fetches more of the list where it ends. */
-  look_ahead() {
-    const near = [1, 2, 3, -1].map((step) => this.list[this.at + step]).filter(Boolean);
-    const goldens = this.stage.mode === "off" ? [] : [this.desk.item, ...near].filter((item) => item?.golden).map((item) => previewUrl(item.golden));
-    this.pictures.prefetch([...near.slice(0, 2).map(previewUrl), ...goldens.slice(0, 3), ...near.slice(2).map(previewUrl)]);
-    if (this.list.length - this.at < 6 && this.first + this.list.length < this.total) this.extend(1);
-    else if (this.at < 2 && this.first > 0) this.extend(-1);
-    else this.refresh();
-  }
-
-  /** @param {1 | -1} way */
-  async extend(way) {
-    if (this.extending) return this.extending;
-    const edge = way > 0 ? this.list[this.list.length - 1] : this.list[0];
-    this.extending = this.fetch(edge.id, way > 0 ? 0 : AFTER, way > 0 ? AFTER : 0);
-    const answer = await this.extending;
-    this.extending = null;
-    if (!answer || !this.list.includes(edge)) return answer;
-    const known = new Set(this.list.map((item) => item.id));
-    const fresh = answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id));
-    if (way > 0) this.list.push(...fresh);
-    else {
-      this.list.unshift(...fresh);
-      this.at += fresh.length;
-      this.first -= fresh.length;
-    }
-    if (!fresh.length && way > 0) this.total = this.first + this.list.length;
-    this.show("image");
-    return answer;
-  }
-
-  /** What stands here may be old: another person may have changed it. */
-  async refresh() {
-    const { item } = this.desk;
-    if (!item || performance.now() - (item.seen ?? 0) < STALE) return;
-    await this.fetch(item.id, 0, 0);
-  }
-
-  /** @param {number} by */
-  async step(by) {
-    const next = this.list[this.at + by];
-    if (next) return this.open(next);
-    if (by > 0 && this.first + this.list.length < this.total) await this.extend(1);
-    if (by < 0 && this.first > 0) await this.extend(-1);
-    const found = this.list[this.at + by];
-    if (found) return this.open(found);
-    return this.stage.hint(by > 0 ? "This is the last image of this view." : "This is the first image of this view.");
   }
 
   lack() {

@@ -1,0 +1,116 @@
+/** The images of a view one after the other: a window of them at hand, fetched on as one goes. */
+
+import * as net from "../net.js";
+import { toast } from "../site.js";
+import { previewUrl } from "./pictures.js";
+
+const BEFORE = 4;
+const AFTER = 12;
+const STALE = 5000;
+
+/** The page that walks has a `desk`, a `stage`, `pictures`, and says how an image is opened. */
+export class Walk {
+  constructor() {
+    /** @type {import("./types.js").Item[]} */
+    this.list = [];
+    this.at = 0;
+    this.first = 0;
+    this.total = 0;
+  }
+
+  /** What is known of an image, or of all, may have been changed elsewhere. @param {number} [image] */
+  age(image) {
+    for (const item of this.desk.items.values()) if (!image || item.id === image) item.seen = -STALE;
+  }
+
+  /** Opens an image that may lie far from those at hand. @param {number} image 0: the first */
+  async jump(image) {
+    const there = this.list.find((item) => item.id === image);
+    if (there && this.loadedFor === `${this.project}?${this.filters}`) return this.open(there);
+    const answer = await this.fetch(image, BEFORE, AFTER);
+    if (!answer) return undefined;
+    this.loadedFor = `${this.project}?${this.filters}`;
+    this.list = answer.items.map((item) => this.desk.items.get(item.id));
+    this.at = Math.max(0, this.list.findIndex((item) => item.id === answer.image));
+    this.first = answer.position - this.at;
+    if (!this.list.length) return this.lack();
+    this.place.hidden = true;
+    this.focus();
+    return this.open(this.list[this.at]);
+  }
+
+  /** A window of images around one; what it says of the project comes with it. */
+  async fetch(image, before, after) {
+    try {
+      const answer = await net.get(this.address(image, before, after));
+      // What is done leaves a filter such as "new", but not the list that is being worked through.
+      const same = this.loadedFor === `${this.project}?${this.filters}`;
+      this.total = same ? Math.max(this.total, answer.total) : answer.total;
+      this.know(answer);
+      this.desk.receive(answer.items);
+      const now = performance.now();
+      answer.items.forEach((item) => (this.desk.items.get(item.id).seen = now));
+      return answer;
+    } catch (error) {
+      toast(/** @type {Error} */ (error).message, "failed");
+      return null;
+    }
+  }
+
+  address(_image, _before, _after) {
+    return "";
+  }
+
+  get position() {
+    return this.first + this.at;
+  }
+
+  /** Decodes the next three and the one before, and fetches more of the list where it ends. */
+  look_ahead() {
+    const near = [1, 2, 3, -1].map((step) => this.list[this.at + step]).filter(Boolean);
+    const goldens = this.stage.mode === "off" ? [] : [this.desk.item, ...near].filter((item) => item?.golden).map((item) => previewUrl(item.golden));
+    this.pictures.prefetch([...near.slice(0, 2).map(previewUrl), ...goldens.slice(0, 3), ...near.slice(2).map(previewUrl)]);
+    if (this.list.length - this.at < 6 && this.first + this.list.length < this.total) this.extend(1);
+    else if (this.at < 2 && this.first > 0) this.extend(-1);
+    else this.refresh();
+  }
+
+  /** @param {1 | -1} way */
+  async extend(way) {
+    if (this.extending) return this.extending;
+    const edge = way > 0 ? this.list[this.list.length - 1] : this.list[0];
+    this.extending = this.fetch(edge.id, way > 0 ? 0 : AFTER, way > 0 ? AFTER : 0);
+    const answer = await this.extending;
+    this.extending = null;
+    if (!answer || !this.list.includes(edge)) return answer;
+    const known = new Set(this.list.map((item) => item.id));
+    const fresh = answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id));
+    if (way > 0) this.list.push(...fresh);
+    else {
+      this.list.unshift(...fresh);
+      this.at += fresh.length;
+      this.first -= fresh.length;
+    }
+    if (!fresh.length && way > 0) this.total = this.first + this.list.length;
+    this.show("image");
+    return answer;
+  }
+
+  /** What stands here may be old: another person may have changed it. */
+  async refresh() {
+    const { item } = this.desk;
+    if (!item || performance.now() - (item.seen ?? 0) < STALE) return;
+    await this.fetch(item.id, 0, 0);
+  }
+
+  /** @param {number} by */
+  async step(by) {
+    const next = this.list[this.at + by];
+    if (next) return this.open(next);
+    if (by > 0 && this.first + this.list.length < this.total) await this.extend(1);
+    if (by < 0 && this.first > 0) await this.extend(-1);
+    const found = this.list[this.at + by];
+    if (found) return this.open(found);
+    return this.stage.hint(by > 0 ? "This is the last image of this view." : "This is the first image of this view.");
+  }
+}
