@@ -16,6 +16,8 @@ import { go, toast } from "./site.js";
 class Annotate extends Bench {
   constructor(element) {
     super(element, "annotate");
+    /** @type {Set<number>} images whose revisions were looked up to be taken back */
+    this.recalled = new Set();
     this.threshold = Number(localStorage.getItem("loupe:threshold") ?? 0.3);
     const parts = {
       desk: this.desk, color: (label) => this.color(label), look: (r) => this.look(r),
@@ -121,6 +123,28 @@ class Annotate extends Bench {
     return undefined;
   }
 
+  /** Takes back what was done here last; after a reload the revisions tell what that was. */
+  async takeBack() {
+    const { desk } = this;
+    const { item } = desk;
+    if (desk.undo() || !item?.version || !desk.editable || this.recalled.has(item.id) || desk.history.of(item.id).future.length) return;
+    this.recalled.add(item.id);
+    const answer = await net.get(`/api/images/${item.id}/history`).catch((error) => (toast(error.message, "failed"), { revisions: [] }));
+    if (desk.item !== item || desk.history.of(item.id).past.length) return;
+    desk.history.remember(item.id, pastOf(answer.revisions.reverse(), this.me, desk.sheet));
+    if (!desk.undo()) this.stage.hint("There is nothing of yours to take back.");
+  }
+
+  know(answer) {
+    super.know(answer);
+    this.me = answer.me.name;
+  }
+
+  press() {
+    super.press();
+    if (this.desk.editable && this.desk.item?.version && !this.recalled.has(this.desk.item.id)) this.tools.enable("undo", true);
+  }
+
   async unlabelled() {
     const from = this.desk.item?.id ?? 0;
     const found = this.list.slice(this.at + 1).find((item) => this.desk.sheets.get(item.id)?.state === "new");
@@ -143,6 +167,7 @@ class Annotate extends Bench {
 
   actions() {
     return {
+      undo: () => this.takeBack(),
       accept: () => this.decide("accept"), reject: () => this.decide("reject"), acceptAll: () => this.acceptAll(),
       lower: () => this.setThreshold(this.threshold - 0.05), raise: () => this.setThreshold(this.threshold + 0.05),
       done: () => (this.drawing && this.cursor ? this.corner() : this.done()), skip: () => this.skip(),
@@ -158,6 +183,19 @@ class Annotate extends Bench {
       h("p", {}, filtered ? "Widen the filter in Browse." : "Here you draw boxes around defects. First a project needs images."),
       h("button.lp-button.primary", { onclick: () => go({ tab: "browse", image: "" }) }, "Open Browse"));
   }
+}
+
+/** What stood before each of a person's last saves, the oldest first.
+ * @param {any[]} revisions the oldest first @param {string} me @param {any} sheet as it stands now */
+function pastOf(revisions, me, sheet) {
+  const from = revisions.findLastIndex((r) => r.author !== me || r.action === "import") + 1;
+  const past = [];
+  for (const [at, r] of revisions.entries()) {
+    const { boxes: there, state, label, comment } = revisions[at - 1] ?? { boxes: [], state: "new", label: "", comment: "" };
+    if (at >= from && r.action === "undo") past.pop();
+    else if (at >= from) past.push({ ...sheet, boxes: there, state, label, comment });
+  }
+  return past;
 }
 
 /** @param {HTMLElement} element */

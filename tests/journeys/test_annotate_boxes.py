@@ -124,3 +124,20 @@ def test_undo_and_redo_survive_leaving_the_image(hands: Hands) -> None:
     assert len(hands.stored(image).boxes) == 2
     hands.press("z", "z")
     assert hands.stored(image).boxes == ()
+
+
+def test_undo_goes_on_after_a_reload(hands: Hands) -> None:
+    image = hands.image
+    hands.press("d")
+    hands.drag((50, 50), (90, 90))
+    hands.drag((150, 50), (190, 90))
+    hands.drag((250, 50), (290, 90))
+    hands.press("Escape", "Escape", "z")
+    assert len(hands.stored(image).boxes) == 2
+    hands.open("boxes", image)
+    for left in (1, 0):
+        hands.press("z")
+        hands.page.wait_for_function(f"{hands.js}.desk.sheet.boxes.length === {left}")
+        assert len(hands.stored(image).boxes) == left
+    hands.press("z", "Shift+Z")
+    assert near(only(hands), (50, 50, 90, 90))
