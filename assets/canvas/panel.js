@@ -138,19 +138,22 @@ function mark(box) {
 /** Four fields for the corners of the chosen box. @param {Desk} desk */
 function corners(desk) {
   const names = ["x1", "y1", "x2", "y2"];
-  const inputs = names.map((name) => h("input", {
+  const inputs = names.map((name, at) => h("input", {
     type: "number", step: "0.1", "aria-label": `${name} of the chosen box`,
-    onchange: () => write(),
+    onchange: () => write(at),
     onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Escape" && /** @type {any} */ (e.target).blur(),
   }));
-  const write = () => {
+  /** An edge that is typed past the one across from it takes that one along. */
+  const write = (/** @type {number} */ at) => {
     const [box] = desk.chosen;
     const values = inputs.map((input) => Number(input.value));
     if (!box || !desk.item || !inputs.every((i) => i.value !== "") || !values.every(Number.isFinite)) return render();
-    const [xa, ya, xb, yb] = values;
-    const wanted = { x1: Math.min(xa, xb), y1: Math.min(ya, yb), x2: Math.max(xa, xb), y2: Math.max(ya, yb) };
+    const across = (at + 2) % 4;
+    const size = Math.abs(box[names[at]] - box[names[across]]);
+    if (values[0] >= values[2] || values[1] >= values[3]) values[across] = values[at] + (at < 2 ? size : -size);
+    const [x1, y1, x2, y2] = values;
     const { width, height } = desk.item;
-    return desk.replace([{ ...box, ...atLeast(clipped(wanted, width, height), width, height) }], "resize");
+    return desk.replace([{ ...box, ...atLeast(clipped({ x1, y1, x2, y2 }, width, height), width, height) }], "resize");
   };
   const render = () => {
     const [box] = desk.chosen.length === 1 ? desk.chosen : [];
