@@ -20,6 +20,8 @@ SPOT = """([x, y]) => {{
   return [at.x + frame.left, at.y + frame.top];
 }}"""
 
+MOST_TABS = 150
+
 Point = tuple[float, float]
 
 
@@ -92,6 +94,15 @@ class Hands:
         """Press keys, one after the other."""
         for key in keys:
             self.page.keyboard.press(key)
+
+    def reach(self, tag: str, words: str) -> None:
+        """Press Tab until the focus stands on what says these words."""
+        there = "([tag, words]) => document.activeElement.matches(tag) && document.activeElement.innerText.includes(words)"  # noqa: E501
+        for _ in range(MOST_TABS):
+            if self.page.evaluate(there, [tag, words]):
+                return
+            self.press("Tab")
+        raise AssertionError(f"No Tab leads to {words!r}.")
 
     def saved(self) -> None:
         """Wait until the page says that everything is on the server."""

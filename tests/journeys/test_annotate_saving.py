@@ -125,7 +125,10 @@ def test_a_conflict_shows_both_sides_and_does_what_is_chosen(
     dialog = hands.page.locator("dialog.lp-conflict")
     dialog.wait_for()
     assert "ana" in dialog.inner_text()
-    dialog.locator(f"[data-choice={choice}]").click()
+    hands.reach(
+        "button", {"mine": "Keep mine", "theirs": "Load theirs", "both": "Keep both"}[choice]
+    )
+    hands.press("Enter")
     stored = hands.stored(image)
     assert len(stored.boxes) == boxes
     assert any(near(box, (150, 150, 190, 190)) for box in stored.boxes) == (choice != "theirs")

@@ -120,6 +120,26 @@ def test_pictures_are_uploaded_and_found_in_the_grid(
         assert listing.page(session, project.id, listing.Filter()).total >= 3
 
 
+def test_a_place_on_the_server_comes_in_and_says_how_far_it_is(
+    desk: Page, working: Site, tmp_path: Path
+) -> None:
+    project = working.project(images=3, name="to take in")
+    with working.database.read.begin() as session:
+        (item,) = listing.page(session, project.id, listing.Filter(), 0, 1).items
+    picture = working.files.read(item.image.sha256)
+    for number in range(900):
+        (tmp_path / f"{number:03}.png").write_bytes(picture)
+    desk.goto("/?tab=projects")
+    card = desk.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Import").click()
+    desk.get_by_label("Or a place on the server").fill(str(tmp_path))
+    desk.get_by_role("dialog").get_by_role("button", name="Import").press("Enter")
+    expect(desk.get_by_text(re.compile(r"\d+ of 900 pictures"))).to_be_visible(timeout=LONG)
+    expect(desk.get_by_text("900 images, 0 goldens")).to_be_visible(timeout=LONG)
+    with working.database.read.begin() as session:
+        assert listing.page(session, project.id, listing.Filter()).total == 903
+
+
 def test_an_export_is_downloaded(desk: Page, boards: Project, tmp_path: Path) -> None:
     desk.goto("/?tab=projects")
     card = desk.locator(".project").filter(has_text=boards.name)
