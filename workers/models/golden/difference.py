@@ -14,7 +14,8 @@ REMOVED, ADDED = 0, 1
 COLOUR = 16.0  # grey levels between the channels
 TWO = 0.85  # share of the pixels
 FLAT = 40.0  # grey levels; less is a picture of one grey
-ETCHED, BESIDE, LEAST_EDGES = 0.75, 4.0, 500  # pixels
+ETCHED, BESIDE, LEAST_EDGES = 0.1, 4.0, 500  # pixels
+HALF = 0.5  # pixels, from the middle of a pixel beside an edge to the edge
 DEEPEST = 30.0  # pixels; deeper says no more, and a golden without any copper has no edge
 
 
@@ -102,9 +103,10 @@ def compare(board: Mask, golden: Mask) -> Difference:
     changed = board ^ golden
     wider = _wider(board, golden, changed, depth)
     if abs(wider) >= ETCHED:
-        signed = np.where(golden > 0, depth, -depth) + np.float32(wider)
-        golden = (signed > 0).astype(np.uint8)
-        depth, changed = np.abs(signed), board ^ golden
+        beyond = np.where(golden > 0, depth - np.float32(HALF), np.float32(HALF) - depth)
+        beyond += np.float32(wider)
+        golden = (beyond > 0).view(np.uint8)
+        depth, changed = np.abs(beyond) + np.float32(HALF), board ^ golden
     return Difference(board, golden, changed, depth)
 
 
