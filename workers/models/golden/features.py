@@ -23,6 +23,8 @@ NAMES = (
 COLUMN = {name: index for index, name in enumerate(NAMES)}
 Rows = NDArray[np.float32]
 STAIN = 0.97  # of what surrounds a blot
+FAR = 50  # pixels
+CUT = 3  # pixels from where a picture ends
 NEAR = 10  # pixels of surroundings for what is counted around a proposal
 BEYOND = ("left", "top", "right", "bottom")  # by how much a proposal reaches beyond its core
 LENGTHS = [
@@ -59,6 +61,17 @@ def stains(rows: Rows) -> NDArray[np.bool_]:
     ring = rows[:, COLUMN["ring_golden"]]
     around = np.where(rows[:, COLUMN["added"]] > 0, ring, 1 - ring)
     return np.asarray((around >= STAIN) & (rows[:, COLUMN["area"]] > 0))
+
+
+def cut(rows: Rows) -> NDArray[np.bool_]:
+    """Which proposals lie where the picture or its golden ends: there the board may end as well."""
+    return np.asarray((rows[:, COLUMN["border"]] <= CUT) & (rows[:, COLUMN["area"]] > 0))
+
+
+def end_at(rows: Rows, border: Floats) -> None:
+    """Say how near each proposal is to another end of the picture than its border."""
+    column = COLUMN["border"]
+    rows[:, column] = np.minimum(rows[:, column], np.clip(border, 0, FAR))
 
 
 class _Writer:
@@ -108,7 +121,7 @@ def _picture(put: _Writer, difference: Difference, regions: Regions) -> None:
     put["around"] = total[y2, x2] - total[y1, x2] - total[y2, x1] + total[y1, x1] - area
     put["border"] = np.minimum(
         corners[:, :2].min(axis=1), np.minimum(width - corners[:, 2], height - corners[:, 3])
-    ).clip(0, 50)
+    ).clip(0, FAR)
     put["proposals"] = len(regions)
     put["changed_share"] = total[-1, -1] / (height * width)
     put["area_rank"] = _rank(regions.core)

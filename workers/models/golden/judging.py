@@ -51,7 +51,10 @@ def by_rules(rows: Rows, kinds: NDArray[np.float32]) -> Rows:
     thickness, unexplained, covered = (
         rows[:, COLUMN[name]] for name in ("thickness", "unexplained", "covered")
     )
-    defect = rules.score(thickness, unexplained, covered, features.stains(rows))[:, None]
+    weight = np.where(features.stains(rows), rules.BLOT, 1) * np.where(
+        features.cut(rows), rules.CUT, 1
+    )
+    defect = rules.score(thickness, unexplained, covered, weight.astype(np.float32))[:, None]
     chances = defect * (features.votes(rows) @ kinds)
     told = rows[:, len(features.NAMES) + len(evidence.NAMES) :]
     if told.shape[1]:

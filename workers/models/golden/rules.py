@@ -21,7 +21,7 @@ REACHES_REMOVED = (2, 3)  # the usual first
 USUAL = 6  # how many votes the usual values have against their neighbours
 MARGIN = 8  # pixels of surroundings looked at
 MIDDLE, STEEPNESS = 1.06, 6.0
-BLOT = 0.5
+BLOT, CUT = 0.5, 0.3  # what evidence is worth in a blot of the golden, and where a picture ends
 SHADOW = 0.8  # of the evidence that a larger difference right beside takes away
 
 
@@ -113,15 +113,11 @@ _OPENING = np.ones((2, 2), np.uint8)
 _DISC = {radius: _disc(radius) for radius in (1, 2, 3, 4)}
 
 
-def score(
-    thickness: Floats, unexplained: Floats, covered: Floats, stains: NDArray[np.bool_]
-) -> Floats:
+def score(thickness: Floats, unexplained: Floats, covered: Floats, weight: Floats) -> Floats:
     """How likely each difference is a defect: thick, not undone by a small shift, on its own.
-
-    A blot of the golden itself is worth half.
 
     The curve's middle and steepness are the fit of one logistic over DeepPCB's trainval pictures.
     """
-    evidence = thickness * unexplained * (1 - SHADOW * covered) * np.where(stains, BLOT, 1)
+    evidence = thickness * unexplained * (1 - SHADOW * covered) * weight
     ratio = (np.maximum(evidence, 1e-3) / MIDDLE) ** STEEPNESS
     return np.asarray(ratio / (1 + ratio), np.float32)

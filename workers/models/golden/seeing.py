@@ -15,7 +15,7 @@ from workers.models.golden.difference import Difference
 from workers.models.golden.features import Rows
 from workers.models.golden.gloss import Map, Watch
 from workers.models.golden.proposals import Regions
-from workers.models.golden.registration import Fit
+from workers.models.golden.registration import Fit, Matrix
 from workers.models.golden.settings import Settings
 
 
@@ -59,7 +59,17 @@ def look(picture: Picture, settings: Settings, glosses: Sequence[Map] = ()) -> S
         change, fit = _colour_change(picture, picture.golden, settings, glosses)
     regions = proposals.find(change, settings)
     rows = features.measure(change, regions, settings.scale)
+    features.end_at(rows, _within(regions, fit.whole(width, height), width, height))
     return Seen(_tight(regions, settings), rows, (width, height), settings.pad, fit)
+
+
+def _within(regions: Regions, lie: Matrix, width: int, height: int) -> NDArray[np.float64]:
+    """How far each proposal lies within what the golden shows."""
+    x1, y1, x2, y2 = regions.corners.T
+    points = np.array([[x1, x2, x1, x2], [y1, y1, y2, y2]]).reshape(2, -1)
+    x, y = lie[:, :2] @ points + lie[:, 2:]
+    gaps = np.minimum(np.minimum(x, width - x), np.minimum(y, height - y))
+    return np.asarray(gaps.reshape(4, -1).min(axis=0))
 
 
 def _tight(regions: Regions, settings: Settings) -> NDArray[np.float64]:
