@@ -11,7 +11,7 @@ import pytest
 from backend.errors import Refused
 from tests.workers.golden import boards
 from workers.models import base, golden
-from workers.models.golden import registration
+from workers.models.golden import alignment, registration
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,24 @@ def test_the_transform_is_found(angle: float, x: float, y: float, scale: float) 
     assert (apart > 128).mean() < 0.01
 
 
+def test_a_perspective_is_found() -> None:
+    clean = boards.golden(4)
+    corners = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], np.float32) * boards.SIZE
+    askew = corners + np.array([[9, -6], [-8, 7], [6, 9], [-9, -8]], np.float32)
+    tilt = cv2.getPerspectiveTransform(corners, askew)
+    board = np.asarray(cv2.warpPerspective(clean, tilt, clean.shape, borderValue=255), np.uint8)
+    fit = registration.register(board, clean, 0.9)
+    assert np.abs(fit.field.whole[2, :2]).max() > 0
+    inside = np.mgrid[40:280:20, 40:280:20].reshape(2, -1).T.astype(np.float64)
+    x, y = fit.field.dense(boards.SIZE, boards.SIZE, fit.transform)
+    column, row = inside.astype(int).T
+    found = np.column_stack([x[row, column], y[row, column]])
+    apart = np.linalg.norm(
+        found - alignment.moved(np.linalg.inv(tilt).astype(np.float64), inside), axis=1
+    )
+    assert np.median(apart) < 1
+
+
 def test_a_defect_is_found_on_a_turned_board_and_nothing_else() -> None:
     board = boards.plain()
     boards.DEFECTS["open"](board)
@@ -46,6 +64,25 @@ def test_copper_etched_wider_all_over_is_no_defect() -> None:
     wider = np.asarray(cv2.erode(boards.golden(6), np.ones((3, 3), np.uint8)), np.uint8)
     answer = golden.untrained().predict([base.Picture(wider, boards.golden(6))])[0]
     assert isinstance(answer, np.ndarray)
+    assert not (answer[:, 4] > 0.5).any()
+
+
+@pytest.mark.parametrize("level", [60, 195])
+def test_copper_etched_by_a_part_of_a_pixel_is_no_defect(level: int) -> None:
+    blurred = cv2.GaussianBlur(boards.golden(6), (0, 0), 1.2)
+    answer = golden.untrained().predict(
+        [base.Picture(np.where(blurred > level, 255, 0).astype(np.uint8), boards.golden(6))]
+    )[0]
+    assert isinstance(answer, np.ndarray)
+    assert not (answer[:, 4] > 0.1).any()
+
+
+def test_where_the_picture_ends_a_difference_is_doubted() -> None:
+    board = boards.plain()
+    board[:, :5] = boards.LAMINATE
+    answer = golden.untrained().predict([base.Picture(board, boards.plain())])[0]
+    assert isinstance(answer, np.ndarray)
+    assert len(answer)
     assert not (answer[:, 4] > 0.5).any()
 
 

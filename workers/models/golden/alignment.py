@@ -1,9 +1,9 @@
-"""Piecewise alignment: one affine step, then a smooth field of small shifts, by least squares.
+"""Piecewise alignment: one motion of the whole, then a smooth field of small shifts.
 
 The blurred pictures are laid on one another by Gauss-Newton steps: at first of one affine motion
-for the whole picture, then of a shift for every tile of a grid. The tiles' equations are pooled
-with their neighbours', so that no defect pulls its tile, and a tile without structure keeps what
-its neighbours say.
+for the whole picture, or of a perspective one where that moves a corner by more, then of a shift
+for every tile of a grid. The tiles' equations are pooled with their neighbours', so that no defect
+pulls its tile, and a tile without structure keeps what its neighbours say.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ SMOOTH = 1.0  # cells, sigma
 STEADY = 0.02  # how much a tile resists being moved, relative to the picture's mean structure
 DOUBT = 0.4  # of the way from black to white
 LONGEST = 2.0  # pixels, a step
+BENT, BENDS = 0.5, 3  # pixels of the reduced picture at a corner; steps
 _ZERO = np.zeros((1, 1), np.float32)
+_RESISTS = np.array([1, 1, 0.001, 1, 1, 0.001, 1, 1])  # the unknowns of a step
+_CORNERS = np.array([-1.0, 1, -1, 1]), np.array([-1.0, -1, 1, 1])
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """board(x, y) shows what golden(whole · (x, y, 1) + (dx, dy)) does; pixels of full size."""
 
-    whole: Matrix  # (2, 3)
+    whole: Matrix  # (3, 3), a perspective motion
     dx: Floats  # on a coarse grid
     dy: Floats
 
@@ -42,23 +45,32 @@ class Field:
         linear, size = then[:, :2], (width, height)
         dx = linear[0, 0] * self.dx + linear[0, 1] * self.dy
         dy = linear[1, 0] * self.dx + linear[1, 1] * self.dy
-        x, y = affine(joined(then, self.whole), width, height)
+        x, y = places(joined(then, self.whole), width, height)
         x += cv2.resize(dx.astype(np.float32), size)
         y += cv2.resize(dy.astype(np.float32), size)
         return x, y
 
 
 def joined(after: Matrix, before: Matrix) -> Matrix:
-    """One affine motion after another."""
-    linear = after[:, :2]
-    return np.column_stack([linear @ before[:, :2], linear @ before[:, 2] + after[:, 2]])
+    """An affine motion after a perspective one."""
+    return np.asarray(np.vstack([after, [0, 0, 1]]) @ before)
 
 
-def affine(matrix: Matrix, width: int, height: int) -> tuple[Floats, Floats]:
-    """Where an affine motion takes each pixel."""
+def moved(matrix: Matrix, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, 2): where a perspective motion takes some points."""
+    there = points @ matrix[:, :2].T + matrix[:, 2]
+    return np.asarray(there[:, :2] / there[:, 2:])
+
+
+def places(matrix: Matrix, width: int, height: int) -> tuple[Floats, Floats]:
+    """Where a perspective motion takes each pixel."""
     across, down = _axes(width, height)
-    (a, b, c), (d, e, f) = matrix.astype(np.float32)
-    return (a * across + c) + b * down, d * across + (e * down + f)
+    (a, b, c), (d, e, f), (g, h, i) = matrix.astype(np.float32)
+    x, y = (a * across + c) + b * down, d * across + (e * down + f)
+    if g or h:
+        behind = (g * across + i) + h * down
+        x, y = x / behind, y / behind
+    return x, y
 
 
 @lru_cache(maxsize=8)
@@ -68,12 +80,12 @@ def _axes(width: int, height: int) -> tuple[Floats, Floats]:
 
 def align(board: Pixels, golden: Pixels, fine: int = FINE) -> Field:
     """The field that lays the golden on the board; both grey, of one size, nearly in place."""
-    field, before = Field(np.eye(2, 3), _ZERO, _ZERO), 1.0
+    field, before = Field(np.eye(3), _ZERO, _ZERO), 1.0
     for side, affine_steps, tile_steps in (*LEVELS, (fine, 0, STEPS)):
         ours, theirs, scale = *_both(board, golden, side), side / max(board.shape)
         field = resized(field, scale / before, _cells(ours))
-        for _ in range(affine_steps):
-            field = Field(_affine_step(ours, theirs, field.whole), field.dx, field.dy)
+        if affine_steps:
+            field = Field(_whole(ours, theirs, field.whole, affine_steps), field.dx, field.dy)
         for _ in range(tile_steps):
             field = Field(field.whole, *_tile_step(ours, theirs, field))
         before = scale
@@ -82,7 +94,7 @@ def align(board: Pixels, golden: Pixels, fine: int = FINE) -> Field:
 
 def resized(field: Field, factor: float, cells: tuple[int, ...]) -> Field:
     """The same motion in pixels of another size, on another grid."""
-    whole = np.asarray(field.whole * np.array([1, 1, factor]))
+    whole = field.whole * np.array([[1, 1, factor], [1, 1, factor], [1 / factor, 1 / factor, 1]])
     dx, dy = (
         _floats(cv2.resize(each, cells) * np.float32(factor)) for each in (field.dx, field.dy)
     )
@@ -127,25 +139,47 @@ def _equations(
     ]
 
 
-def _affine_step(board: Floats, golden: Floats, whole: Matrix) -> Matrix:
+def _whole(board: Floats, golden: Floats, whole: Matrix, steps: int) -> Matrix:
+    """An affine motion; a perspective one where that takes a corner elsewhere."""
+    for _ in range(steps):
+        whole, _ = _step(board, golden, whole, bend=False)
+    bent, by = _step(board, golden, whole, bend=True)
+    if by < BENT:
+        return whole
+    for _ in range(BENDS):
+        bent, _ = _step(board, golden, bent, bend=True)
+    return bent
+
+
+def _step(board: Floats, golden: Floats, whole: Matrix, *, bend: bool) -> tuple[Matrix, float]:
+    """One step of an affine or a perspective motion, and by how much it bends a corner."""
     height, width = board.shape
-    xx, xy, yy, bx, by = (
-        each.ravel().astype(np.float64)
-        for each in _equations(board, golden, *affine(whole, width, height))
-    )
+    equations = _equations(board, golden, *places(whole, width, height))
+    xx, xy, yy, bx, by = (each.ravel().astype(np.float64) for each in equations)
     wide, high = _cells(board)
     across, down = np.meshgrid(np.arange(1 - wide, wide, 2), np.arange(1 - high, high, 2))
-    basis = np.column_stack([across.ravel() / wide, down.ravel() / high, np.ones(wide * high)])
-    square = np.block(
-        [[basis.T @ (w[:, None] * basis) for w in row] for row in ((xx, xy), (xy, yy))]
-    )
-    right = np.concatenate([basis.T @ bx, basis.T @ by])
-    steady = (0.02 * np.trace(square) / 6 + 1e-9) * np.diag([1, 1, 0.001, 1, 1, 0.001])
-    step = np.linalg.solve(square + steady, right).clip(-LONGEST, LONGEST).reshape(2, 3)
-    middle, half = np.array([width - 1, height - 1]) / 2, np.array([width, height]) / 2
-    step[:, :2] /= half
-    step[:, 2] -= step[:, :2] @ middle
-    return np.asarray(whole + step)
+    x, y = _bases(across.ravel() / wide, down.ravel() / high, bend=bend)
+    square = x.T @ (xx[:, None] * x + xy[:, None] * y) + y.T @ (xy[:, None] * x + yy[:, None] * y)
+    steady = (0.02 * np.trace(square[:6, :6]) / 6 + 1e-9) * _RESISTS[: len(square)]
+    found = np.linalg.solve(square + np.diag(steady), x.T @ bx + y.T @ by)
+    found = found.clip(-LONGEST, LONGEST)
+    step = np.column_stack([each @ found for each in _bases(*_CORNERS, bend=bend)])
+    corners = (np.column_stack(_CORNERS) + 1) / 2 * np.array([width, height]) - 0.5
+    there = moved(whole, corners) + step
+    motion = cv2.getPerspectiveTransform(corners.astype(np.float32), there.astype(np.float32))
+    return np.asarray(motion, np.float64), float(np.abs(found[6:]).sum())
+
+
+def _bases(
+    across: NDArray[np.float64], down: NDArray[np.float64], *, bend: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What each unknown of a step moves to the right and down; places run from -1 to 1."""
+    none, one = np.zeros_like(across), np.ones_like(across)
+    x, y = [across, down, one, none, none, none], [none, none, none, across, down, one]
+    if bend:
+        x += [across * across, across * down]
+        y += [across * down, down * down]
+    return np.column_stack(x), np.column_stack(y)
 
 
 def _tile_step(board: Floats, golden: Floats, field: Field) -> tuple[Floats, Floats]:

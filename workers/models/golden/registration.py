@@ -44,12 +44,11 @@ class Fit:
         """The affine motion nearest to it all, to a golden stretched to the picture's size."""
         rows, columns = self.field.dx.shape
         down, across = np.mgrid[:rows, :columns].reshape(2, -1) + 0.5
-        here = np.column_stack(
-            [across * width / columns, down * height / rows, np.ones(across.size)]
-        )
-        moved = np.column_stack([self.field.dx.ravel(), self.field.dy.ravel()])
-        there = here @ alignment.joined(self.transform, self.field.whole).T
-        there += moved @ self.transform[:, :2].T
+        points = np.column_stack([across * width / columns, down * height / rows])
+        here = np.column_stack([points, np.ones(len(points))])
+        shifts = np.column_stack([self.field.dx.ravel(), self.field.dy.ravel()])
+        there = alignment.moved(alignment.joined(self.transform, self.field.whole), points)
+        there += shifts @ self.transform[:, :2].T
         found = np.linalg.lstsq(here, there, rcond=None)[0].T
         return np.asarray(found * (np.array([width, height]) / self.size)[:, None])
 
@@ -69,8 +68,8 @@ class Fit:
     def _still(self, width: int, height: int) -> bool:
         """Whether nothing moves by as much as could be seen."""
         whole = alignment.joined(self.transform, self.field.whole)
-        corners = np.array([[0, width, 0, width], [0, 0, height, height], [1, 1, 1, 1]])
-        moved = np.abs(whole @ corners - corners[:2]).max()
+        corners = np.array([[0.0, 0], [width, 0], [0, height], [width, height]])
+        moved = np.abs(alignment.moved(whole, corners) - corners).max()
         return bool(moved + max(np.abs(self.field.dx).max(), np.abs(self.field.dy).max()) < STILL)
 
 
