@@ -15,111 +15,16 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.errors import Refused
-from tests import real_data
-from tests.benchmarks import deeppcb, detector
+from tests.benchmarks import deeppcb, golden_economy, golden_hripcb, golden_robustness
 from tests.benchmarks.deeppcb import KINDS, Pair, Worth
+from tests.benchmarks.golden_boards import Boards, answers, judge, learned, look
 from workers.models import golden
-from workers.models.base import NOTHING, Detections
-from workers.models.golden import evidence, learning, seeing
-from workers.models.golden.model import GoldenModel
-from workers.models.golden.seeing import Seen
-from workers.models.golden.settings import Settings
+from workers.models.base import NOTHING
 
-SETTINGS = Settings()
 FOLDS = 4
-PART = 125
-Answers = list[Detections]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Boards:
-    """Pairs, what their goldens show (None: refused), and that with a detector's evidence."""
-
-    pairs: list[Pair]
-    seen: list[Seen | None]
-    joined: list[Seen | None]
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-    @property
-    def truths(self) -> list[deeppcb.Floats]:
-        """The labels."""
-        return [pair.truths for pair in self.pairs]
-
-    def some(self, chosen: Sequence[int] | NDArray[np.int64]) -> Boards:
-        """A part of them."""
-        parts = (self.pairs, self.seen, self.joined)
-        return Boards(*([part[i] for i in chosen] if part else [] for part in parts))  # type: ignore[arg-type]
-
-    def fused(self) -> Boards:
-        """The same boards as a model with a detector sees them."""
-        return Boards(self.pairs, self.joined, [])
-
-
-def see(pairs: Sequence[Pair]) -> tuple[list[Seen | None], float]:
-    """What the goldens of some pairs show, and the seconds of one core that this took."""
-    cv2.setNumThreads(1)
-    seen: list[Seen | None] = []
-    started = time.process_time()
-    for pair in pairs:
-        try:
-            seen.append(seeing.look(pair.picture(), SETTINGS))
-        except Refused as refusal:
-            print(f"  refused: {refusal}")
-            seen.append(None)
-    return seen, time.process_time() - started
-
-
-def evident(pairs: Sequence[Pair], turned: bool) -> Answers:
-    """What the detector says."""
-    weights = real_data.weights() / "yolo11n_deeppcb.pt"
-    return detector.detections(weights, pairs, turned)
-
-
-def look(
-    split: str, pool: ProcessPoolExecutor, *, with_detector: bool = False, turned: bool = False
-) -> Boards:
-    """Everything that does not depend on labels."""
-    pairs = deeppcb.pairs(split)
-    parts = [pairs[start : start + PART] for start in range(0, len(pairs), PART)]
-    asked = pool.map(evident, parts, [turned] * len(parts)) if with_detector else []
-    done = list(pool.map(see, parts))
-    seen = [each for some, _ in done for each in some]
-    spent = sum(seconds for _, seconds in done) / len(pairs) * 1000
-    print(f"  {split}: {len(pairs)} pairs, {spent:.1f} ms of one core each, decoding included")
-    said = [each for part in asked for each in part]
-    return Boards(pairs, seen, [_joined(*both) for both in zip(seen, said, strict=False)])
-
-
-def _joined(seen: Seen | None, said: Detections) -> Seen | None:
-    return None if seen is None else evidence.join(seen, said, len(KINDS))
-
-
-def learned(boards: Boards, seed: int) -> GoldenModel:
-    """The model that labels of some boards give."""
-    lessons = [
-        learning.lesson(seen, pair.truths, len(KINDS), pair.group)
-        for pair, seen in zip(boards.pairs, boards.seen, strict=True)
-        if seen is not None
-    ]
-    result = learning.learn(lessons, KINDS, seed)
-    return GoldenModel(KINDS, SETTINGS, result.judge, result.edges)
-
-
-def answers(model: GoldenModel, boards: Boards) -> Answers:
-    """What a model says of each board; nothing of a refused one."""
-    return [NOTHING if each is None else model.detections(each) for each in boards.seen]
-
-
-def judge(model: GoldenModel, boards: Boards) -> Worth:
-    """What a model is worth."""
-    return deeppcb.worth(answers(model, boards), boards.truths)
 
 
 def show(name: str, worths: Sequence[Worth]) -> None:
@@ -200,9 +105,6 @@ def main() -> None:
 
 def _rest(pool: ProcessPoolExecutor, school: Boards, exam: Boards | None) -> None:
     """What labels save, what disturbs, and colour."""
-    # These import this module.
-    from tests.benchmarks import golden_economy, golden_hripcb, golden_robustness
-
     parts: list[tuple[str, Callable[[], None]]] = [
         ("Label economy", lambda: golden_economy.report(pool, school, exam)),
         (

@@ -20,7 +20,7 @@ import numpy as np
 
 from backend import matching
 from tests.benchmarks.deeppcb import KINDS, Floats
-from tests.benchmarks.golden_deeppcb import Boards, judge, learned
+from tests.benchmarks.golden_boards import Boards, judge, learned
 from workers.models import golden
 from workers.models.base import Detections
 from workers.models.golden.model import GoldenModel
