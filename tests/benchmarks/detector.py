@@ -15,9 +15,6 @@ from workers.models.base import Detections
 from workers.models.golden.partner import Partner
 from workers.runtimes import Source, partners, preparing
 
-# The weights say `pinhole` where the data set says pin-hole.
-NAMES = tuple(kind.replace("-", "") for kind in KINDS)
-
 
 def detections(weights: Path, pairs: Sequence[Pair], turned: bool = False) -> list[Detections]:
     """The detections of each board, or of the board on its side as a training asks for them."""
@@ -37,7 +34,9 @@ def _run(weights: Path, pairs: Sequence[Pair], turned: bool) -> list[Detections]
     model = preparing.load(preparing.prepare(Source("yolo", weights), cache), partners.LEAST)
     partner = Partner("yolo", "yolo", b"", model)
     ask = partner.found_turned if turned else partner.found
-    return [ask(_colour(pair), NAMES, pair.name) for pair in pairs]
+    # Some weights say `pinhole` where the data set says pin-hole.
+    names = tuple(kind if kind in model.classes else kind.replace("-", "") for kind in KINDS)
+    return [ask(_colour(pair), names, pair.name) for pair in pairs]
 
 
 def _colour(pair: Pair) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:

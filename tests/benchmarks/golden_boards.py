@@ -6,13 +6,13 @@ import dataclasses
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from backend.errors import Refused
-from tests import real_data
 from tests.benchmarks import deeppcb, detector
 from tests.benchmarks.deeppcb import KINDS, Pair, Worth
 from workers.models.base import NOTHING, Detections
@@ -66,19 +66,14 @@ def see(pairs: Sequence[Pair]) -> tuple[list[Seen | None], float]:
     return seen, time.process_time() - started
 
 
-def evident(pairs: Sequence[Pair], turned: bool) -> Answers:
-    """What the detector says."""
-    weights = real_data.weights() / "yolo11n_deeppcb.pt"
-    return detector.detections(weights, pairs, turned)
-
-
 def look(
-    split: str, pool: ProcessPoolExecutor, *, with_detector: bool = False, turned: bool = False
+    split: str, pool: ProcessPoolExecutor, weights: Path | None = None, *, turned: bool = False
 ) -> Boards:
-    """Everything that does not depend on labels."""
+    """Everything that does not depend on labels; `weights` are those of a detector."""
     pairs = deeppcb.pairs(split)
     parts = [pairs[start : start + PART] for start in range(0, len(pairs), PART)]
-    asked = pool.map(evident, parts, [turned] * len(parts)) if with_detector else []
+    given = [weights] * len(parts), parts, [turned] * len(parts)
+    asked = pool.map(detector.detections, *given) if weights else []
     done = list(pool.map(see, parts))
     seen = [each for some, _ in done for each in some]
     spent = sum(seconds for _, seconds in done) / len(pairs) * 1000

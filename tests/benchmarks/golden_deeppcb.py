@@ -14,10 +14,12 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tests import real_data
 from tests.benchmarks import deeppcb, golden_economy, golden_hripcb, golden_robustness
 from tests.benchmarks.deeppcb import KINDS, Pair, Worth
 from tests.benchmarks.golden_boards import Boards, answers, judge, learned, look
@@ -91,12 +93,14 @@ def main() -> None:
     options.add_argument("--labels", default="5,10,300,1000")
     options.add_argument("--seeds", type=int, default=5)
     options.add_argument("--processes", type=int, default=2)
+    known = real_data.weights() / "yolo11n_deeppcb.pt"
+    options.add_argument("--detector", type=Path, default=known, help="weights of a YOLO")
     options.add_argument("--table", action="store_true", help="nothing but the table of labels")
     chosen = options.parse_args()
     tests, began = chosen.split == "test", time.monotonic()
     with ProcessPoolExecutor(chosen.processes) as pool:
-        school = look("trainval", pool, with_detector=True, turned=True)
-        exam = look("test", pool, with_detector=True) if tests else None
+        school = look("trainval", pool, chosen.detector, turned=True)
+        exam = look("test", pool, chosen.detector) if tests else None
         table(pool, school, exam, [int(each) for each in chosen.labels.split(",")], chosen.seeds)
         if not chosen.table:
             _rest(pool, school, exam)
