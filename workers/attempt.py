@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 
 from backend.domain import Job
+from workers import scratch
 
 GRACE = 2.0
 
@@ -51,11 +52,12 @@ class Child:
         return bool(status == psutil.STATUS_ZOMBIE)
 
     def kill(self) -> int:
-        """End it and all its descendants for certain; gives its exit code."""
+        """End it and all its descendants for certain, and what they left; gives its exit code."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         code = self.process.wait()
         self.connection.close()
+        scratch.clear(self.process.pid)
         return code
 
 

@@ -19,7 +19,7 @@ import psutil
 from backend import settings as all_settings
 from backend.errors import LoupeError, Refused, Unavailable
 from backend.settings import Settings
-from workers import keeper, wire
+from workers import scratch, wire
 from workers.context import Context
 
 QUIET = {
@@ -53,7 +53,7 @@ def connect(address: str) -> Any:
     import ray
 
     if not ray.is_initialized():
-        own = OWN | {"_temp_dir": str(keeper.folder(os.getpid()))} if address == "local" else {}
+        own = OWN | {"_temp_dir": str(scratch.own())} if address == "local" else {}
         try:
             ray.init(
                 address=address,
@@ -75,6 +75,7 @@ def describe(ray: Any) -> dict[str, Any]:
 
 def main(descriptor: int) -> None:
     """Start or join, say where, and describe until the wire is cut."""
+    scratch.move_in()
     line = wire.Child(descriptor)
     line.listen()
     settings = all_settings.current()

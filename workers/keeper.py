@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import logging
-import shutil
-import tempfile
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-
-import psutil
 
 from backend.settings import Settings
 from workers import attempt
@@ -18,19 +13,6 @@ from workers.attempt import Child
 
 log = logging.getLogger(__name__)
 PATIENCE = 5.0
-
-
-def folder(pid: int) -> Path:
-    """Where a cluster of our own keeps its files: short, as sockets' paths must be."""
-    return Path(tempfile.gettempdir()) / f"loupe-ray-{pid}"
-
-
-def clear_dead() -> None:
-    """Remove what the clusters of killed processes have left."""
-    for path in folder(0).parent.glob("loupe-ray-*"):
-        pid = path.name.rpartition("-")[2]
-        if pid.isdigit() and not psutil.pid_exists(int(pid)):
-            shutil.rmtree(path, ignore_errors=True)
 
 
 @dataclass(slots=True)
@@ -52,7 +34,6 @@ class Keeper:
         self._waiting.append(who)
         if self._child is None:
             log.info("The Ray cluster starts.")
-            clear_dead()
             self._child = attempt.spawn("workers.cluster")
 
     def tick(self) -> None:
@@ -94,7 +75,6 @@ class Keeper:
                 time.sleep(0.05)
             self._child.kill()
         self._child, self._ready, self._seen = None, {}, {}
-        clear_dead()
 
     def _tell(self, message: dict[str, Any]) -> None:
         for who in self._waiting:

@@ -16,7 +16,7 @@ from backend.errors import LeaseLost, NotFound
 from backend.jobs import holder, holding, journal, kinds, presence, queue
 from backend.settings import Settings
 from backend.storage.engine import Database
-from workers import attempt
+from workers import attempt, scratch
 from workers.attempt import Attempt
 from workers.keeper import Keeper, Resident
 
@@ -57,6 +57,7 @@ class Worker:
 
     def run(self) -> None:
         """Work until asked to stop; then hand back what runs."""
+        scratch.clear_dead()
         try:
             while not self.stopping.is_set():
                 try:
@@ -106,6 +107,7 @@ class Worker:
                 running.child.kill()
             self.resident.close()
             self.keeper.close()
+            scratch.clear_dead()
 
     def _take_next(self, lane: kinds.Lane) -> None:
         if not self._is_due(lane, LOOK) or time.monotonic() < self._rest_until.get(lane, 0.0):
@@ -225,6 +227,7 @@ class Worker:
             self._tidy()
 
     def _tidy(self) -> None:
+        scratch.clear_dead()
         folders = journal.folder(self.settings.home, 0).parent
         ids = [int(path.name) for path in folders.glob("*") if path.name.isdigit()]
         for id in ids:

@@ -19,7 +19,7 @@ from backend.domain import Job
 from backend.errors import LeaseLost
 from backend.jobs import holder, holding, journal, kinds
 from backend.storage import engine, files
-from workers import runner, wire
+from workers import runner, scratch, wire
 from workers.context import Context
 from workers.handlers.trying import Trier
 
@@ -29,6 +29,7 @@ EVERY = 0.1
 
 def main(descriptor: int) -> None:
     """Answer until the worker ends."""
+    scratch.move_in()
     line = wire.Child(descriptor)
     line.listen()
     settings = all_settings.current()

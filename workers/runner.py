@@ -22,7 +22,7 @@ from backend.errors import Cancelled, LeaseLost, LoupeError, Refused, Unavailabl
 from backend.jobs import holding, journal, kinds, queue
 from backend.settings import Settings
 from backend.storage import engine, files
-from workers import handlers, wire
+from workers import handlers, scratch, wire
 from workers.context import Context
 
 log = logging.getLogger(__name__)
@@ -31,6 +31,7 @@ STORAGE_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 def main(descriptor: int) -> None:
     """Wait for the job's number, carry it out, and keep how it ended."""
+    scratch.move_in()
     line = wire.Child(descriptor)
     settings = all_settings.current()
     database = engine.connect(settings)

@@ -23,7 +23,7 @@ from backend.services import sampling, training
 from backend.storage.files import Files
 from tests.workers import running
 from tests.workers.running import House
-from workers import keeper
+from workers import scratch
 
 # A machine whose clock is wrong by as many seconds as its first argument says.
 WRONG_CLOCK = """
@@ -188,8 +188,8 @@ def test_after_twenty_kills_each_job_has_ended_once(house: House, own_temp: Path
     site.send_signal(signal.SIGTERM)
     house.until_empty(20.0)
     assert not list((house.home / "jobs").iterdir())
-    keeper.clear_dead()
-    assert not list(own_temp.glob("loupe-ray-*"))
+    scratch.clear_dead()
+    assert not list(own_temp.glob("loupe-*"))
 
 
 def until_at_work(house: House, jobs: list[int]) -> Job:

@@ -12,18 +12,21 @@ from workers.context import Context
 
 
 def run(context: Context) -> Mapping[str, Any]:
-    """Export; the file appears when it is complete."""
+    """Export; the file appears when it is complete, and half of one goes with the job's folder."""
     request = cast("kinds.Export", context.request)
     if request.project_id is None:
         raise Refused("An export needs a project.")
-    out = context.settings.exports / f"{context.job.id}.zip"
-    out.unlink(missing_ok=True)
+    written = context.folder / "export.zip"
+    written.unlink(missing_ok=True)
 
     def told(done: int, total: int) -> None:
         context.progress(done / max(total, 1), f"{done:,} of {total:,} pictures")
 
     with context.database.read.begin() as session:
         name = projects.get(session, request.project_id).name
-        result = exporting.run(session, context.files, name, out, request.format, told)
-    found = result.as_json()
-    return {**found, "file": f"{name}-{request.format}.zip", "problems": found["problems"][:500]}
+        result = exporting.run(session, context.files, name, written, request.format, told)
+    out = context.settings.exports / f"{context.job.id}.zip"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    written.replace(out)
+    found = {**result.as_json(), "path": str(out), "file": f"{name}-{request.format}.zip"}
+    return {**found, "problems": found["problems"][:500]}

@@ -43,7 +43,7 @@ def run(context: Context) -> Mapping[str, Any]:
 
 def _pack(folder: Path, out: Path) -> int:
     out.parent.mkdir(parents=True, exist_ok=True)
-    part = out.with_suffix(".part")
+    part = folder.with_suffix(".zip")
     with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(folder.rglob("*")):
             packed.write(path, path.relative_to(folder))
