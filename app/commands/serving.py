@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import subprocess
 import sys
 import threading
 import webbrowser
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -36,10 +39,13 @@ def serve(
 
     Example: loupe serve --port 8000 --no-browser
     """
-    # Gradio takes seconds to import; other commands must not wait for it.
+    known = settings.current()
+    settings.make_home(known)
+    os.environ.setdefault("GRADIO_TEMP_DIR", str(known.cache / "gradio"))
+    # Gradio makes that folder and takes seconds to import; other commands must not wait for it.
     from app import server
 
-    house = server.open_house(settings.current(), with_accounts=auth)
+    house = server.open_house(known, with_accounts=auth)
     server.check_address(house, host)
     port = server.free_port(host, port)
     address = f"http://{'127.0.0.1' if host in server.EVERYWHERE else host}:{port}"
@@ -51,7 +57,10 @@ def serve(
         if sample and server.is_empty(house):
             threading.Thread(target=_draw_sample, args=(worker,), daemon=True).start()
 
-    server.serve(house, host, port, worker=worker, then=answering)
+    # A service manager's end is as gentle as Ctrl+C: the worker hands back what it holds.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        server.serve(house, host, port, worker=worker, then=answering)
 
 
 def _draw_sample(worker: bool) -> None:

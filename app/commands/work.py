@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from typing import Annotated, Any
 
@@ -91,6 +92,8 @@ def worker(
     from app import worker_process
 
     rooms.prepare()
+    # A service manager's end is as gentle as Ctrl+C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with worker_process.beside({"LOUPE_RAY_ADDRESS": ray} if ray else None) as kept:
         terminal.say("A worker waits for jobs. Ctrl+C ends it.")
         try:
