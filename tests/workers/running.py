@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import psutil
 
 from backend.domain import FINAL, Job, JobState
 from backend.jobs import kinds, queue
-from backend.storage import engine, tables
+from backend.storage import engine, schema, tables
 from backend.storage.engine import Database
 
 
@@ -98,6 +99,13 @@ class House:
             assert time.monotonic() < end, f"left over: {left}"
             time.sleep(0.1)
 
+    def until_true(self, what: Callable[[], bool], seconds: float) -> None:
+        """Wait until something is so."""
+        end = time.monotonic() + seconds
+        while not what():
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
     def stop(self) -> None:
         """Ask every worker to end, and wait."""
         for worker in self.workers:
@@ -113,11 +121,25 @@ class House:
             return False
 
 
+def line(process: psutil.Process) -> str:
+    """Its command line; empty for one that has just ended."""
+    with suppress(psutil.Error):
+        return " ".join(process.cmdline())
+    return ""
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 @contextmanager
 def house(home: Path, lease: float = 60.0) -> Iterator[House]:
     """An empty house; whatever still runs at the end is killed."""
     database = engine.open_urls(f"sqlite:///{home / 'loupe.db'}")
-    engine.create_tables(database)
+    schema.prepare(database)
     built = House(home, database, lease)
     try:
         yield built
