@@ -1,6 +1,7 @@
 """Twenty random kills over app, worker and Ray of a served site while ten jobs run.
 
-Takes minutes, so it is run by hand: `pytest tests/benchmarks/site_kills.py -s`.
+Takes minutes, so it is run by hand: `pytest tests/benchmarks/site_kills.py -s`. The same with a
+few kills is in `tests/workers/test_siege.py`.
 """
 
 from __future__ import annotations

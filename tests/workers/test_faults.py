@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import os
-import random
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,13 +12,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from backend.domain import FINAL, Job, JobState
+from backend.domain import JobState
 from backend.jobs import journal, kinds, queue
 from backend.services import sampling, training
 from backend.storage.files import Files
 from tests.workers import running
 from tests.workers.running import House
-from workers import scratch
 
 # A machine whose clock is wrong by as many seconds as its first argument says.
 WRONG_CLOCK = """
@@ -35,13 +29,6 @@ types.now = lambda: right() + off
 from workers.__main__ import main
 main()
 """
-SITE = """
-import time
-from app import worker_process
-with worker_process.beside():
-    time.sleep(1000)
-"""
-KILLS = 20
 
 
 @pytest.fixture
@@ -157,62 +144,3 @@ def epochs(house: House, job: int) -> list[int]:
     """The epochs that were told, in order."""
     with house.database.read() as session:
         return [e.data["epoch"] for e in journal.read(session, job) if "epoch" in e.data]
-
-
-@pytest.fixture
-def own_temp(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A temp folder that nobody else uses, with a path short enough for Ray."""
-    folder = Path(tempfile.mkdtemp(prefix="lp", dir="/tmp"))
-    monkeypatch.setenv("TMPDIR", str(folder))
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_after_twenty_kills_each_job_has_ended_once(house: House, own_temp: Path) -> None:
-    dice = random.Random(20)
-    jobs = [house.put(check(20, 0.1, cluster=number % 5 == 0)) for number in range(10)]
-    site, kills = start(house, SITE), 0
-    while kills < KILLS:
-        if site.poll() is not None:
-            site = start(house, SITE)
-        job = until_at_work(house, jobs)
-        time.sleep(dice.uniform(0.0, 0.6))
-        kills += kill_one(house, site, job, dice)
-    if site.poll() is not None:
-        site = start(house, SITE)
-    ended = [house.until_ended(job, 120.0) for job in jobs]
-    assert [(job.state, job.error) for job in ended] == [(JobState.DONE, "")] * 10
-    assert [ends(house, job) for job in jobs] == [1] * 10
-    site.send_signal(signal.SIGTERM)
-    house.until_empty(20.0)
-    assert not list((house.home / "jobs").iterdir())
-    scratch.clear_dead()
-    assert not list(own_temp.glob("loupe-*"))
-
-
-def until_at_work(house: House, jobs: list[int]) -> Job:
-    """Wait until a job takes steps; another one is queued if all have ended."""
-    end = time.monotonic() + 120.0
-    while True:
-        found = [house.get(job) for job in jobs]
-        at_work = [job for job in found if job.state is JobState.RUNNING and "Step" in job.message]
-        if at_work:
-            return at_work[0]
-        assert not all(job.state in FINAL for job in found), "the jobs were too short"
-        assert time.monotonic() < end, found
-        time.sleep(0.05)
-
-
-def kill_one(house: House, site: subprocess.Popen[bytes], job: Job, dice: random.Random) -> int:
-    """Kill one process of the house; a job's own is spared once it has been forgiven often."""
-    spared = ("workers.runner", "ray", "gcs_server") if job.failures >= 4 else ("nothing",)
-    words = {process: " ".join(process.cmdline()) for process in house.processes()}
-    victims = [process for process, line in words.items() if not any(s in line for s in spared)]
-    victim = dice.choice(sorted(victims, key=lambda process: words[process]))
-    with suppress(psutil.NoSuchProcess):
-        victim.kill()
-    if victim.pid == site.pid:
-        site.wait()
-    return 1
