@@ -51,12 +51,15 @@ class Desk:
             process.send_signal(signal.SIGINT)
             assert process.wait(60) == 0
 
-    def champion(self, project: str, weights: Path = WEIGHTS) -> int:
+    def champion(self, project: str, image_size: int = 0) -> int:
         """A project whose champion was trained elsewhere; gives its id."""
+        size = {"image_size": image_size} if image_size else {}
         with self.database.write.begin() as session:
-            made = projects.create(session, project).id
-            model = registry.add(session, made, "yolo", classes=(), snapshot_id=None, parameters={})
-            registry.complete(session, model.id, self.files.put(weights.read_bytes()), {})
+            made = projects.find_or_create(session, project).id
+            model = registry.add(
+                session, made, "yolo", classes=(), snapshot_id=None, parameters=size
+            )
+            registry.complete(session, model.id, self.files.put(WEIGHTS.read_bytes()), {})
         return made
 
     def _environment(self) -> dict[str, str]:
