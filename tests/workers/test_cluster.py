@@ -64,13 +64,13 @@ def is_free(seen: dict[str, Any]) -> bool:
 
 
 def busy(house: House) -> list[str]:
-    names = [" ".join(process.cmdline()) for process in house.processes()]
+    names = [running.line(process) for process in house.processes()]
     return [name for name in names if "workers.runner" in name or "ray::_sleep" in name]
 
 
 def kill(house: House, what: str) -> None:
     for process in house.processes():
-        if what in " ".join(process.cmdline()):
+        if what in running.line(process):
             process.kill()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
-from backend.errors import Cancelled, Invalid, Unavailable
+from backend.errors import Invalid, Unavailable
 from tests.workers import drawn, real_boards, reports
 from workers import cluster, evaluating
 from workers.models import base, classifier, distributed, training
@@ -114,29 +114,6 @@ def test_a_training_survives_the_death_of_one_of_its_processes(
     assert sorted(set(told.epochs)) == list(range(1, 31))
     assert all(figures["drift"] == 0 for figures in told.figures)
     assert until(lambda: busy(ray) == 0 and not trainers(), 10)
-
-
-@pytest.mark.parametrize("when", ["starting", "training"])
-def test_cancelling_frees_the_cluster_in_five_seconds(
-    when: str, single: TrainingSet, tmp_path: Path, ray: Any
-) -> None:
-    class Cancelling(reports.Remembering):
-        def progress(self, fraction: float, message: str) -> None:
-            del message, fraction
-            if when == "training" and not self.epochs:
-                return
-            if when == "starting" and time.monotonic() < begun + 3:
-                return
-            raise Cancelled("A person cancelled the job.")
-
-    begun = time.monotonic()
-    endless = Parameters(
-        epochs=5000, image_size=64, batch=4, workers=2, variant="resnet18", patience=0,
-        extra={"from_scratch": True},
-    )  # fmt: skip
-    with pytest.raises(Cancelled):
-        classifier.train(single, None, endless, Cancelling(), tmp_path / "run")
-    assert until(lambda: busy(ray) == 0 and not trainers(), 5)
 
 
 @pytest.mark.parametrize("family", ["yolo", "faster_rcnn", "classifier"])

@@ -47,19 +47,23 @@ def epochs(house: House, job: int) -> list[int]:
 
 def at_work(house: House) -> list[str]:
     """The processes that train."""
-    lines = [" ".join(process.cmdline()) for process in house.processes()]
+    lines = [running.line(process) for process in house.processes()]
     return [line for line in lines if "RayTrain" in line or "ray::_fit" in line]
 
 
-def test_a_cancelled_training_frees_the_cluster(house: House, project: int) -> None:
+@pytest.mark.parametrize("when", ["training", "starting"])
+def test_cancelling_frees_the_cluster_in_five_seconds(
+    when: str, house: House, project: int
+) -> None:
     job = retrain(house, project, 100)
-    house.until(job, lambda _: bool(epochs(house, job)), 300.0)
+    house.until_true(
+        lambda: bool(epochs(house, job) if when == "training" else at_work(house)), 300
+    )
     assert at_work(house)
+    assert bool(epochs(house, job)) is (when == "training")
     with house.database.write.begin() as session:
         queue.cancel(session, job)
     began = time.monotonic()
     assert house.until_ended(job, 10.0).state is JobState.CANCELLED
+    house.until_true(lambda: not at_work(house), 10.0)
     assert time.monotonic() - began < 5.0
-    while at_work(house):
-        assert time.monotonic() - began < 15.0, at_work(house)
-        time.sleep(0.1)
