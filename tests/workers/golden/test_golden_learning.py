@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from backend.domain import Box, Split
 from backend.errors import Invalid, Refused
 from tests.workers.golden import boards
 from workers.models import base, golden
-from workers.models.golden import forest
+from workers.models.golden import forest, learning, seeing
+from workers.models.golden.settings import Settings
 
 CLASSES = ("crack", "blob")
 
@@ -95,6 +97,14 @@ def test_a_picture_of_another_product_is_left_out_and_told_of(tmp_path: Path) ->
     result = golden.train(whole, None, base.Parameters(), quiet, tmp_path)
     assert result.figures["pictures"] == 2
     assert "1.png does not fit its golden" in quiet.lines[0]
+
+
+def test_a_second_proposal_of_a_box_is_a_false_call_and_one_beside_a_missed_box_no_proof() -> None:
+    seen = seeing.look(base.Picture(drawn(0)[0], boards.plain()), Settings())
+    corners = np.array([[20, 20, 40, 40], [34, 20, 54, 40], [100, 20, 108, 28]], np.float64)
+    shown = dataclasses.replace(seen, corners=corners, rows=seen.rows[[0, 0, 0]])
+    truths = np.array([[20, 20, 40, 40, 1], [70, 0, 150, 60, 0]], np.float64)
+    assert learning.lesson(shown, truths, 2, "").outcomes.tolist() == [1, 2, learning.UNSURE]
 
 
 def test_pictures_without_goldens_teach_nothing(tmp_path: Path) -> None:

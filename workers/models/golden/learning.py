@@ -16,7 +16,7 @@ from workers.models.golden.judging import Calibration, Judge
 from workers.models.golden.seeing import Seen
 
 SAME = 0.33  # overlap from which a proposal shows a labelled box
-NEAR = 0.1  # overlap from which it is no proof of a false call either
+NEAR = 0.1  # from which it is no proof of a false call, unless another shows the box better
 UNSURE = -1
 FOLDS = 5
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -52,8 +52,9 @@ def lesson(seen: Seen, truths: NDArray[np.float64], classes: int, group: str) ->
         overlap = np.maximum(
             matching.overlaps(seen.boxes, truths), matching.overlaps(seen.corners, truths)
         )
-        outcomes[overlap.max(axis=1) >= NEAR] = UNSURE
         hits, labelled = _pairs(overlap).T
+        missed = np.delete(overlap, labelled, axis=1)
+        outcomes[missed.max(axis=1, initial=0) >= NEAR] = UNSURE
         outcomes[hits] = truths[labelled, 4].astype(np.int64)
         drawn = truths[labelled, :4] - seen.boxes[hits]
     return Lesson(seen.rows, outcomes, hits, drawn, seen.pulls[hits], group)
