@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import AbstractContextManager, nullcontext
+import signal
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import Event
+from typing import Any
 
 from app import terminal, worker_process
 from app.commands.rooms import Rooms
@@ -17,9 +20,10 @@ EVERY = 0.4
 def follow(at: Rooms, job: Job, quiet: bool) -> Job:
     """Wait until the job is done; a job that fails is an error with its reason."""
     title = kinds.find(job.kind).title
-    with _worker(at), terminal.share(f"{title} (job {job.id})", quiet) as told:
+    with _worker(at), terminal.share(f"{title} (job {job.id})", quiet) as told, _ending() as ending:
         while job.state not in FINAL:
-            time.sleep(EVERY)
+            if ending.wait(EVERY):
+                raise KeyboardInterrupt
             with at.database.read.begin() as session:
                 job = queue.get(session, job.id)
             told(job.progress, job.message)
@@ -29,6 +33,24 @@ def follow(at: Rooms, job: Job, quiet: bool) -> Job:
         return job
     reason = job.error or job.message or "the log says more"
     raise LoupeError(f"Job {job.id} {job.state.value}: {reason}")
+
+
+@contextmanager
+def _ending() -> Iterator[Event]:
+    """Ctrl+C and a service manager's end, heard between two looks: inside one they may get lost."""
+    ending = Event()
+
+    def heard(*_: Any) -> None:
+        if ending.is_set():
+            raise KeyboardInterrupt
+        ending.set()
+
+    before = {each: signal.signal(each, heard) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield ending
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _worker(at: Rooms) -> AbstractContextManager[object]:
