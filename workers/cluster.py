@@ -42,7 +42,11 @@ def join(context: Context) -> Any:
     ready = context.cluster()
     if ready.get("token"):
         os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=ready["token"])
-    return connect(ready["address"])
+    try:
+        return connect(ready["address"])
+    except Refused as error:
+        # The worker is inside already: the cluster is dying or slow, the token is right.
+        raise Unavailable("The Ray cluster does not answer.") from error
 
 
 def connect(address: str) -> Any:
