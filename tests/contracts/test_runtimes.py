@@ -33,6 +33,8 @@ ROWS = [
     for precision in runtime.precisions
     for family in runtime.families
     if family != "golden" and (family == "yolo" or precision != "int8")
+    # It computes with corners inside, for which bf16 is too coarse: f32 whatever is asked.
+    if (family, precision) != ("faster_rcnn", "bf16")
 ]
 CARD = ("yolo", "a made-up card", "f16")
 
