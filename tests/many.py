@@ -15,18 +15,22 @@ from backend.storage.files import Files
 DIFFERENT = 40
 
 
-def boards(database: Database, files: Files, name: str, count: int) -> int:
+def boards(
+    database: Database, files: Files, name: str, count: int, different: int = DIFFERENT
+) -> int:
     """Boards of 96×96 with one defect each, and their golden; gives the project's id."""
     golden = np.zeros((96, 96), np.uint8)
     golden[20:30, :] = golden[60:70, :] = 255
     stored = [_stored(files, golden)]
-    for i in range(DIFFERENT):
+    for i in range(different):
         board = golden.copy()
-        board[20:30, 8 + 2 * i : 14 + 2 * i] = 0
+        at = 8 + 2 * (i % DIFFERENT)
+        board[20:30, at : at + 6] = 0
+        board[95, : i // DIFFERENT] = 255
         stored.append(_stored(files, board))
     new = [NewImage("golden", stored[0], 96, 96, is_golden=True)]
     new += [
-        NewImage(f"{i:05}", stored[1 + i % DIFFERENT], 96, 96, golden="golden")
+        NewImage(f"{i:05}", stored[1 + i % different], 96, 96, golden="golden")
         for i in range(count)
     ]
     with database.write.begin() as session:

@@ -19,10 +19,11 @@ from sqlalchemy import func, select
 
 from backend.domain import JobState
 from backend.jobs import queue
-from backend.services import detecting
+from backend.services import detecting, registry
 from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow
 from tests import many
+from tests.app import finding
 from tests.workers import running
 from tests.workers.running import House
 
@@ -48,13 +49,20 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def _project(house: House, count: int) -> int:
+    """Boards of which none is known from another, and a champion that takes its time."""
     store = Files(str(house.home / "files"), house.home / "cache")
-    return many.boards(house.database, store, "boards", count)
+    project = many.boards(house.database, store, "boards", count, different=count)
+    with house.database.write.begin() as session:
+        model = registry.add(
+            session, project, "yolo", classes=(), snapshot_id=None, parameters={"image_size": 640}
+        )
+        registry.complete(session, model.id, store.put(finding.WEIGHTS.read_bytes()), {})
+    return project
 
 
 def _ask(house: House, project: int) -> int:
     with house.database.write.begin() as session:
-        return detecting.ask(session, project, "golden", options={"ray": True}).id
+        return detecting.ask(session, project, "champion", options={"ray": True}).id
 
 
 def _written(house: House, run: int) -> int:
