@@ -122,7 +122,12 @@ class OpenVinoForward:
     def _compile(self, height: int, width: int) -> Any:
         model = self._core.read_model(self._path)
         model.reshape([1, height, width, 3])
-        return self._core.compile_model(model, "CPU", self._options).create_infer_request()
+        try:
+            compiled = self._core.compile_model(model, "CPU", self._options)
+        except RuntimeError:  # two processes that keep the same graph at once may trip over it
+            self._core.set_property({"CACHE_DIR": ""})
+            compiled = self._core.compile_model(model, "CPU", self._options)
+        return compiled.create_infer_request()
 
 
 class QuickForward:
