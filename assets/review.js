@@ -104,9 +104,9 @@ class Review extends Bench {
   }
 
   /** Reserves the next images for this tab. */
-  async take(wanted, count, after = 0, filters = this.filters) {
+  async take(wanted, count, after = 0) {
     const holder = this.saver.tab;
-    return net.send("POST", `/api/runs/${this.run}/take?${filters}`, { holder, after, wanted, count });
+    return net.send("POST", `/api/runs/${this.run}/take?${this.filters}`, { holder, after, wanted, count });
   }
 
   giveBack() {
@@ -114,20 +114,21 @@ class Review extends Bench {
     net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }, { keepalive: true }).catch(() => null);
   }
 
-  /** One after the other, so that an answer to older filters never comes last. */
+  /** One after the other, and of several filters in a row only the last. */
   jump(image) {
-    this.turn = Promise.resolve(this.turn).catch(() => null).then(() => this.bring(image));
+    const { view } = this;
+    this.turn = Promise.resolve(this.turn).catch(() => null).then(() => view === this.view && this.bring(image));
     return this.turn;
   }
 
   async bring(image) {
-    const filters = this.filters;
-    const asked = `${this.project}?${filters}`;
+    const asked = this.view;
     const there = this.list.find((item) => item.id === image);
     if (there && this.loadedFor === asked) return this.open(there);
     try {
       if (this.loadedFor !== asked) await net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }).catch(() => null);
-      const answer = await this.take(image, AHEAD, 0, filters);
+      const answer = await this.take(image, AHEAD);
+      if (asked !== this.view) return undefined;
       this.loadedFor = asked;
       if (answer.held_by) toast(`${answer.held_by} has that image before them; here is the next.`);
       this.receive(answer);

@@ -92,6 +92,8 @@ export class Bench extends Walk {
     if (same && this.list.length && (!image || image === this.desk.item?.id)) return this.again();
     this.project = project;
     this.filters = filters;
+    // An image of the view that was left does not belong into the address of this one.
+    clearTimeout(this.urlTimer);
     if (!project) return this.lack();
     return this.jump(image);
   }

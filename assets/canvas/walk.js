@@ -26,10 +26,10 @@ export class Walk {
   /** Opens an image that may lie far from those at hand. @param {number} image 0: the first */
   async jump(image) {
     const there = this.list.find((item) => item.id === image);
-    if (there && this.loadedFor === `${this.project}?${this.filters}`) return this.open(there);
+    if (there && this.loadedFor === this.view) return this.open(there);
     const answer = await this.fetch(image, BEFORE, AFTER);
     if (!answer) return undefined;
-    this.loadedFor = `${this.project}?${this.filters}`;
+    this.loadedFor = this.view;
     this.list = answer.items.map((item) => this.desk.items.get(item.id));
     this.at = Math.max(0, this.list.findIndex((item) => item.id === answer.image));
     this.first = answer.position - this.at;
@@ -39,12 +39,19 @@ export class Walk {
     return this.open(this.list[this.at]);
   }
 
-  /** A window of images around one; what it says of the project comes with it. */
+  /** What the list shows: a project, and the filter that chooses among its images. */
+  get view() {
+    return `${this.project}?${this.filters}`;
+  }
+
+  /** A window of images around one, or null where the view was left before the answer came. */
   async fetch(image, before, after) {
+    const { view } = this;
     try {
       const answer = await net.get(this.address(image, before, after));
+      if (view !== this.view) return null;
       // What is done leaves a filter such as "new", but not the list that is being worked through.
-      const same = this.loadedFor === `${this.project}?${this.filters}`;
+      const same = this.loadedFor === view;
       this.total = same ? Math.max(this.total, answer.total) : answer.total;
       this.know(answer);
       this.desk.receive(answer.items);
