@@ -4,6 +4,7 @@ import { fill, h, icon, select } from "./dom.js";
 import { get } from "./net.js";
 import { people } from "./people.js";
 import { address, go, project, site, start, tab, visit } from "./site.js";
+import { still } from "./stillness.js";
 import * as theme from "./theme.js";
 
 const HALF = "M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13zM8 3v10A5 5 0 0 1 8 3z";
@@ -21,6 +22,7 @@ export async function mount(element) {
     h("div.corner", {}, jobs, themeButton(), person),
   );
   element.removeAttribute("aria-busy");
+  still();
   start();
   site.addEventListener("change", () => choose(chooser));
   site.addEventListener("projects", () => load(chooser));

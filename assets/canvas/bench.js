@@ -66,7 +66,7 @@ export class Bench extends Walk {
     fill(this.element, this.bench);
     this.element.removeAttribute("aria-busy");
     this.desk.addEventListener("change", (/** @type {any} */ e) => this.show(e.detail));
-    this.saver.addEventListener("status", (/** @type {any} */ e) => this.status.saved(e.detail));
+    this.saver.addEventListener("status", () => this.tell());
     this.saver.addEventListener("conflict", (/** @type {any} */ e) => this.settle(e.detail));
     this.stage.root.addEventListener("painted", () => this.status.zoom(this.stage.view));
     this.bench.addEventListener("leave", () => this.stage.focus());
@@ -177,6 +177,14 @@ export class Bench extends Walk {
     this.status.render(this);
     this.strip.render(this.list, this.at, (item) => this.desk.sheets.get(item.id)?.state ?? item.state);
     this.press();
+  }
+
+  /** How the saving stands, once a frame: most saves take less. */
+  tell() {
+    this.telling ??= requestAnimationFrame(() => {
+      this.telling = undefined;
+      this.status.saved(this.saver.status);
+    });
   }
 
   press() {

@@ -39,7 +39,7 @@ export class Saver extends EventTarget {
     this.tab = tabName();
     this.ready = this.adopt();
     addEventListener("online", () => this.retry());
-    addEventListener("pagehide", () => this.pump(true));
+    addEventListener("pagehide", () => this.leave());
   }
 
   /** @param {number} image @returns {Entry | undefined} */
@@ -53,33 +53,50 @@ export class Saver extends EventTarget {
     const entry = old ?? { image: item.id, name: item.name, version: item.version, sheet, action, extra, sent: null, lost: [], turn: 0 };
     Object.assign(entry, { sheet, action, extra: { ...(old?.extra ?? {}), ...extra }, turn: entry.turn + 1 });
     this.entries.set(item.id, entry);
-    this.keep(entry);
+    // What goes at once is kept as it goes.
+    const goes = !delay && this.entries.size === 1 && !this.flying.size && !this.stuck.size;
+    if (!goes) this.keep(entry);
     clearTimeout(this.timer);
     if (delay) this.timer = setTimeout(() => this.pump(), delay);
     else queueMicrotask(() => this.pump());
     this.tell();
   }
 
-  /** One save at a time, so that decisions stand in the order they were made; all at once when leaving.
-   * @param {boolean} [leaving] */
-  pump(leaving = false) {
+  /** One save at a time, so that decisions stand in the order they were made. */
+  pump() {
     for (const entry of this.entries.values()) {
-      if (this.flying.size && !leaving) return;
-      if (!this.stuck.has(entry.image) && !this.flying.has(entry.image)) this.send(entry);
+      if (this.flying.size) return;
+      if (!this.stuck.has(entry.image)) this.send(entry);
+    }
+  }
+
+  /** All at once, and what is under way once more: it would be cut off with the page. The server takes one of the two. */
+  leave() {
+    for (const entry of this.entries.values()) {
+      if (this.stuck.has(entry.image)) continue;
+      if (this.flying.has(entry.image)) this.repeat(entry);
+      else this.send(entry, true);
     }
   }
 
   /** @param {Entry} entry */
-  async send(entry) {
+  repeat(entry) {
+    this.unanswered(entry);
+    entry.sent = entry.sheet;
+    this.unanswered(entry);
+    this.keep(entry);
+    put(entry, true).catch(() => {});
+  }
+
+  /** @param {Entry} entry @param {boolean} [leaving] */
+  async send(entry, leaving = false) {
     const { sheet, turn } = entry;
-    const body = { version: entry.version, action: entry.action, ...sheet, ...entry.extra };
     this.flying.add(entry.image);
     entry.sent = sheet;
     this.keep(entry);
     this.tell();
     try {
-      const keepalive = JSON.stringify(body).length < KEEPALIVE;
-      const answer = await net.send("PUT", place(entry), body, { keepalive });
+      const answer = await put(entry, leaving);
       this.flying.delete(entry.image);
       this.landed(entry, answer.version, sheet, turn);
     } catch (error) {
@@ -225,6 +242,15 @@ export class Saver extends EventTarget {
     this.entries.set(entry.image, entry);
     this.keep(entry);
   }
+}
+
+/** What shall outlive the page goes by the browser's own process, a detour of a millisecond.
+ * @param {Entry} entry @param {boolean} leaving */
+function put(entry, leaving) {
+  const { version, action, sheet, extra } = entry;
+  const body = { version, action, ...sheet, ...extra };
+  const keepalive = leaving && JSON.stringify(body).length < KEEPALIVE;
+  return net.send("PUT", place(entry), body, { keepalive });
 }
 
 /** A blind repeat has a negative number, and is kept beside the labels. @param {Entry} entry */

@@ -119,7 +119,10 @@ export function status(retry) {
   const zoom = (view) => {
     say(slots.zoom, `${Math.round(view.scale * (window.devicePixelRatio || 1) * 100)} %`);
   };
+  let told = "";
   const saved = ({ kind, words: text }) => {
+    if (told === kind + text) return;
+    told = kind + text;
     slots.saved.className = `lp-slot lp-saved ${kind}`;
     slots.saved.title = kind === "saved" ? "Everything is on the server" : `${text}. Press to try again.`;
     fill(slots.saved, icon({ saved: "M3 8.500l3.500 3.500L13 4.500", saving: "M8 3v5l3 2", offline: "M2 2l12 12M4 7a6 6 0 0 1 8 0M8 11v.1", failed: "M8 3v6M8 12v.1" }[kind]), h("span", {}, text));

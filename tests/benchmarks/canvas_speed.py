@@ -99,9 +99,11 @@ def serving() -> Iterator[Site]:
         url, process = conftest.start(home, "--no-worker")
         settings = Settings(home=home)
         database = engine.connect(settings)
-        yield Site(home, url, process, database, files.connect(settings))
-        database.close()
-        conftest.stop(process)
+        try:
+            yield Site(home, url, process, database, files.connect(settings))
+        finally:
+            database.close()
+            conftest.stop(process)
 
 
 def say(what: str, times: list[float], target: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ SPOT = """([x, y]) => {{
 }}"""
 
 MOST_TABS = 150
+PATIENCE = 20.0
 
 Point = tuple[float, float]
 
@@ -117,13 +119,19 @@ class Hands:
     def stored(self, image: int | None = None) -> Revision:
         """The newest revision in the database, after everything was saved."""
         self.saved()
-        chosen = self.image if image is None else image
-        with self.site.database.read.begin() as session:
-            return (labelling.history(session, chosen) or [self._bare(chosen)])[0]
+        return self._newest(self.image if image is None else image)
 
-    def _bare(self, image: int) -> Revision:
+    def arrived(self, image: int) -> Revision:
+        """The first revision of an image, however late it comes."""
+        end = time.monotonic() + PATIENCE
+        while not self._newest(image).version and time.monotonic() < end:
+            self.page.wait_for_timeout(50)
+        return self._newest(image)
+
+    def _newest(self, image: int) -> Revision:
         with self.site.database.read.begin() as session:
-            return labelling.revision(session, image, 0)
+            found = labelling.history(session, image)
+            return found[0] if found else labelling.revision(session, image, 0)
 
 
 def corners(box: Box) -> tuple[float, float, float, float]:

@@ -86,11 +86,11 @@ def test_what_a_closed_tab_left_is_sent_by_the_next(
 
 def test_leaving_at_once_loses_nothing(hands: Hands, put: boards.Boards) -> None:
     hands.open("saving", put.ids[3])
-    hands.press("d")
-    hands.drag((50, 50), (90, 90))
-    hands.page.goto("about:blank")
-    hands.open("saving", put.ids[4])
-    assert len(hands.stored(put.ids[3]).boxes) == 1
+    draw = f"{hands.js}.desk.draw({{ x1: 50, y1: 50, x2: 90, y2: 90 }})"
+    hands.page.evaluate(f"{draw}; setTimeout(() => location.assign('about:blank'))")
+    hands.page.wait_for_url("about:blank")
+    # Nobody comes back to send it again.
+    assert len(hands.arrived(put.ids[3]).boxes) == 1
 
 
 def test_a_save_whose_answer_was_lost_is_no_conflict(

@@ -39,6 +39,10 @@ MEASURED = {
     "curves": {"open": {"recall": [0, 0.5, 1], "precision": [1, 1, 0.5]}},
     "confusion": {"labels": ["open", "background"], "matrix": [[3, 0], [1, 0]]},
 }  # fmt: skip
+WATCH = """
+const ask = requestAnimationFrame;
+window.requestAnimationFrame = (draw) => { window.asked = performance.now(); return ask(draw); };
+"""
 
 
 @pytest.fixture(scope="module")
@@ -142,3 +146,10 @@ def test_the_eyes_see_what_is_wrong(browser: Browser) -> None:
     (cut,), (pale,) = page.evaluate("[looks.layout(), looks.colours()]")
     assert ("cut" in cut, "pale" in pale) == (True, True)
     page.close()
+
+
+def test_a_page_that_stands_still_asks_for_no_frames(page: Page, full: int) -> None:
+    page.add_init_script(WATCH)
+    page.goto(f"/?project={full}&tab=annotate")
+    page.locator(".lp-row").first.wait_for()
+    page.wait_for_function("performance.now() - window.asked > 500", polling=100)
