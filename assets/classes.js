@@ -1,7 +1,7 @@
 /** The classes of a project: name, colour, key, severity, order; merge one into another. */
 
 import { ask } from "./dialog.js";
-import { fill, h, select } from "./dom.js";
+import { field, h, refill, select } from "./dom.js";
 import { get, send } from "./net.js";
 import { attempt, site, toast } from "./site.js";
 
@@ -11,7 +11,7 @@ export async function choices(project) {
   const base = `/api/projects/${project.id}/classes`;
   const draw = async () => {
     const now = await get(`/api/projects/${project.id}`);
-    fill(list, now.classes.length === 0 ? h("p.quiet-text", {}, "No class yet.") : heads(), now.classes.map((one) => line(one, now.classes, base, draw)));
+    refill(list, now.classes.length === 0 ? h("p.quiet-text", {}, "No class yet.") : heads(), now.classes.map((one) => line(one, now.classes, base, draw)));
     site.dispatchEvent(new Event("projects"));
   };
   await attempt(draw);
@@ -50,13 +50,15 @@ function mover(one, all, base, draw, step) {
 
 function merger(one, all, base, draw) {
   const others = all.filter((other) => other.id !== one.id).map((other) => [String(other.id), other.name]);
-  return select([["", "Merge into …"], ...others], "", (into) => into && attempt(async () => {
-    const target = all.find((other) => String(other.id) === into);
-    if (!(await ask("Merge classes", "Merge", h("p", {}, `Every box of ${one.name} becomes a box of ${target.name}. This cannot be undone.`), { danger: true }))) return draw();
-    await send("POST", `${base}/${one.id}/merge`, { into: Number(into) });
-    toast(`${one.name} is now part of ${target.name}.`, "done");
-    return draw();
-  }), { "aria-label": `Merge ${one.name} into`, disabled: others.length === 0, style: { width: "120px" } });
+  const merge = () => attempt(async () => {
+    const into = select(others, others[0][0], null, { "aria-label": `Merge ${one.name} into` });
+    const warning = `Every box of ${one.name} becomes a box of that class. This cannot be undone.`;
+    if (!(await ask(`Merge ${one.name}`, "Merge", [field("Into", into, warning)], { danger: true }))) return;
+    await send("POST", `${base}/${one.id}/merge`, { into: Number(into.value) });
+    toast(`${one.name} is now part of ${into.selectedOptions[0].text}.`, "done");
+    await draw();
+  });
+  return h("button.quiet", { type: "button", "aria-label": `Merge ${one.name} …`, disabled: others.length === 0, onclick: merge }, "Merge into …");
 }
 
 function adder(base, draw) {

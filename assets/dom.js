@@ -47,6 +47,19 @@ export function fill(element, ...children) {
   return element;
 }
 
+/** Replace all that stands in a list; who works in it by keys goes on where they were. @param {HTMLElement} element */
+export function refill(element, ...children) {
+  const controls = () => /** @type {any[]} */ ([...element.querySelectorAll("button, input, select")]);
+  const held = /** @type {any} */ (document.activeElement);
+  const at = controls().indexOf(held);
+  fill(element, ...children);
+  if (at < 0) return;
+  const there = controls();
+  const same = (/** @type {any} */ one) => one?.ariaLabel === held.ariaLabel;
+  const [next] = [same(there[at]) && there[at], there.find(same), ...there.slice(at), ...there].filter((one) => one && !one.disabled);
+  next?.focus();
+}
+
 /** Let `element` say `text`; where it says that already, nothing is laid out again. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;

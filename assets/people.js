@@ -1,7 +1,7 @@
 /** Accounts: who may enter, and as what. */
 
 import { ask } from "./dialog.js";
-import { field, fill, h, select } from "./dom.js";
+import { field, h, refill, select } from "./dom.js";
 import { get, send } from "./net.js";
 import { attempt, toast } from "./site.js";
 
@@ -10,7 +10,7 @@ const ROLES = [["viewer", "Viewer: looks"], ["labeler", "Labeler: labels and rev
 /** Show and change the accounts. */
 export async function people() {
   const list = h("div", { style: { display: "grid", gap: "8px" } });
-  const draw = (found) => fill(list, found.map((one) => line(one, draw)));
+  const draw = (found) => refill(list, found.map((one) => line(one, draw)));
   await attempt(async () => draw(await get("/api/people")));
   await ask("People", "", [list, adder(draw)], { wide: true });
 }

@@ -60,6 +60,8 @@ export function setDrawing(bench, on) {
   bench.anchor = null;
   bench.cursor = null;
   if (bench.drawing) bench.desk.select([]);
+  // Whoever came by the tool would press it again with Enter, which sets the corners.
+  if (bench.drawing) bench.stage.focus();
   bench.stage.above.style.cursor = bench.drawing ? "crosshair" : "default";
   bench.desk.changed("view");
 }

@@ -20,6 +20,10 @@ SPOT = """([x, y]) => {{
   const at = page.stage.view.toScreen(x, y);
   return [at.x + frame.left, at.y + frame.top];
 }}"""
+STANDS_ON = """([tag, words]) => {
+  const at = document.activeElement;
+  return at.matches(tag) && `${at.ariaLabel} ${at.innerText}`.includes(words);
+}"""
 
 MOST_TABS = 150
 PATIENCE = 20.0
@@ -97,13 +101,12 @@ class Hands:
         for key in keys:
             self.page.keyboard.press(key)
 
-    def reach(self, tag: str, words: str) -> None:
-        """Press Tab until the focus stands on what says these words."""
-        there = "([tag, words]) => document.activeElement.matches(tag) && document.activeElement.innerText.includes(words)"  # noqa: E501
+    def reach(self, tag: str, words: str, key: str = "Tab") -> None:
+        """Press Tab until the focus stands on what says these words, or is named so."""
         for _ in range(MOST_TABS):
-            if self.page.evaluate(there, [tag, words]):
+            if self.page.evaluate(STANDS_ON, [tag, words]):
                 return
-            self.press("Tab")
+            self.press(key)
         raise AssertionError(f"No Tab leads to {words!r}.")
 
     def saved(self) -> None:

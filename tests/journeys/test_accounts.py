@@ -13,6 +13,7 @@ from backend.settings import Settings
 from backend.storage import engine, files, schema
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
+from tests.journeys.hands import Hands
 
 PASSWORD = "correct horse"
 EVIL = "<b>eve</b> ${1+1}"
@@ -78,11 +79,20 @@ def test_a_viewer_is_not_shown_what_she_may_not_do(visitor: BrowserContext) -> N
         expect(page.get_by_role("button", name=name)).to_have_count(0)
 
 
-def test_an_admin_gives_a_person_another_role(visitor: BrowserContext, guarded: Site) -> None:
+def test_an_admin_gives_a_person_another_role_by_keys(
+    visitor: BrowserContext, guarded: Site
+) -> None:
     page = log_in(visitor, "ada")
-    page.get_by_role("button", name="People").click()
-    page.get_by_label(f"Role of {EVIL}").select_option("Viewer: looks")
+    hands = Hands(page, guarded)
+    expect(page.get_by_role("button", name="People")).to_be_visible()
+    hands.reach("button", "People")
+    hands.press("Enter")
+    role = page.get_by_label(f"Role of {EVIL}")
+    expect(role).to_be_visible()
+    hands.reach("select", f"Role of {EVIL}")
+    hands.press("ArrowUp")
     expect(page.get_by_text(f"{EVIL} is a viewer now.")).to_be_visible()
+    expect(role).to_be_focused()
     with guarded.database.read.begin() as session:
         found = people.find(session, EVIL)
     assert found is not None
@@ -104,10 +114,13 @@ def test_a_project_is_given_to_its_members(
     guarded.project(images=2, name="for ada alone")
     page = log_in(visitor, "ada")
     card = page.locator("article", has_text="for ada alone")
-    card.get_by_role("button", name="Members").click()
-    page.get_by_label("Only these people, and admins").check()
+    card.get_by_role("button", name="Members").press("Enter")
+    expect(page.get_by_label("vera")).to_be_disabled()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Only these people, and admins")).to_be_checked()
     expect(page.get_by_label("vera")).not_to_be_checked()
-    page.get_by_role("button", name="Save").click()
+    Hands(page, guarded).reach("button", "Save")
+    page.keyboard.press("Enter")
     expect(page.get_by_text("for ada alone is for its members now.")).to_be_visible()
     other = browser.new_context(base_url=guarded.url)
     found = log_in(other, "vera")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import cv2
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from backend.domain import Task
 from backend.services import images, projects
@@ -135,16 +135,51 @@ def test_keys_alone_pan_zoom_fit_and_show_pixels(hands: Hands) -> None:
 
 def test_tools_are_pressed_instead_of_keys(hands: Hands) -> None:
     tools = hands.page.get_by_role("toolbar", name="Tools")
-    tools.get_by_role("button", name="One image pixel").click()
-    assert hands.ask("stage.view.scale") == pytest.approx(1)
-    tools.get_by_role("button", name="Fit the picture").click()
-    assert hands.ask("stage.view.fitted")
     tools.get_by_role("button", name="Draw").click()
     draws_exactly(hands)
     tools.get_by_role("button", name="Undo").click()
     assert hands.stored().boxes == ()
     tools.get_by_role("button", name="Redo").click()
     assert len(hands.stored().boxes) == 1
+
+
+def use(hands: Hands, tool: str, key: str = "Tab") -> None:
+    """Go to a tool by Tab alone and press it."""
+    hands.reach("button.lp-tool", tool, key)
+    hands.press("Enter")
+
+
+def test_tools_are_reached_by_tab_and_pressed_by_enter(hands: Hands) -> None:
+    use(hands, "Draw", "Shift+Tab")
+    hands.press("Shift+ArrowLeft", "Enter", *["Shift+ArrowRight"] * 3, "Shift+ArrowDown", "Enter")
+    assert len(hands.stored().boxes) == 1
+    hands.press("Escape", "Escape")
+    use(hands, "One image pixel", "Shift+Tab")
+    assert hands.ask("stage.view.scale") == pytest.approx(1)
+    use(hands, "Fit the picture", "Shift+Tab")
+    assert hands.ask("stage.view.fitted")
+    hands.reach("button.lp-tool", "Golden")
+    for shown in ("side", "blink", "difference", "off"):
+        hands.press("Enter")
+        assert hands.ask("stage.mode") == shown
+    use(hands, "Hide the boxes")
+    pressed = hands.page.get_by_role("button", name="Hide the boxes", pressed=True)
+    expect(pressed).to_be_focused()
+    hands.press("Enter")
+    expect(pressed).to_have_count(0)
+    use(hands, "Undo")
+    assert hands.stored().boxes == ()
+
+
+def test_light_is_reached_by_tab_and_left_by_escape(hands: Hands) -> None:
+    use(hands, "Brightness", "Shift+Tab")
+    hands.press("ArrowRight", "Tab", "ArrowLeft")
+    light = hands.ask("stage.adjust")
+    assert (light["brightness"], light["contrast"]) == (101, 99)
+    hands.reach("button", "Reset")
+    hands.press("Enter", "Escape")
+    assert hands.ask("stage.adjust.brightness") == 100
+    assert hands.ask("light.root.hidden")
 
 
 def test_hidden_boxes_are_neither_seen_nor_hit(hands: Hands) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from backend.domain import Class
 from backend.services import listing, projects
 from tests.journeys.conftest import Site
+from tests.journeys.hands import Hands
 
 
 def test_a_project_is_made_with_its_classes(page: Page, site: Site) -> None:
@@ -48,17 +49,23 @@ def test_a_renamed_class_keeps_its_labels(page: Page, site: Site) -> None:
     assert _boxes(site, project.id, "gap") == before > 0
 
 
-def test_two_classes_become_one(page: Page, site: Site) -> None:
-    project = site.project(images=6)
-    first, second = (one.name for one in project.classes[:2])
-    total = sum(_boxes(site, project.id, name) for name in (first, second))
+def test_two_classes_become_one_by_keys_alone(page: Page, site: Site) -> None:
+    project, hands = site.project(images=6), Hands(page, site)
+    first, _, third = (one.name for one in project.classes[:3])
+    total = sum(_boxes(site, project.id, name) for name in (first, third))
     page.goto("/")
     card = page.locator(".project").filter(has_text=project.name)
-    card.get_by_role("button", name="Classes").click()
-    page.get_by_label(f"Merge {first} into").select_option(second)
-    page.get_by_role("button", name="Merge", exact=True).click()
-    expect(page.get_by_text(f"{first} is now part of {second}.")).to_be_visible()
-    assert _boxes(site, project.id, second) == total
+    card.get_by_role("button", name="Classes").press("Enter")
+    expect(page.get_by_role("button", name=f"Merge {first} …")).to_be_visible()
+    hands.reach("button", f"Merge {first} …")
+    hands.press("Enter", "ArrowDown")
+    expect(page.get_by_label(f"Merge {first} into").locator(":checked")).to_have_text(third)
+    hands.reach("button.danger", "Merge")
+    hands.press("Enter")
+    expect(page.get_by_text(f"{first} is now part of {third}.")).to_be_visible()
+    # The focus is still in the list, where the class was.
+    expect(page.locator(".class-list :focus")).to_have_count(1)
+    assert _boxes(site, project.id, third) == total
     assert first not in site.classes(project)
 
 
