@@ -14,7 +14,7 @@ from backend.domain import Box, Split
 from backend.errors import Invalid, Refused
 from tests.workers.golden import boards
 from workers.models import base, golden
-from workers.models.golden import forest, learning, seeing
+from workers.models.golden import forest, judging, learning, seeing
 from workers.models.golden.settings import Settings
 
 CLASSES = ("crack", "blob")
@@ -105,6 +105,14 @@ def test_a_second_proposal_of_a_box_is_a_false_call_and_one_beside_a_missed_box_
     shown = dataclasses.replace(seen, corners=corners, rows=seen.rows[[0, 0, 0]])
     truths = np.array([[20, 20, 40, 40, 1], [70, 0, 150, 60, 0]], np.float64)
     assert learning.lesson(shown, truths, 2, "").outcomes.tolist() == [1, 2, learning.UNSURE]
+
+
+def test_of_two_proposals_of_one_place_the_less_likely_loses() -> None:
+    boxes = np.array([[0, 0, 10, 10], [0, 0, 10, 5], [50, 50, 60, 60]], np.float64)
+    chances = np.array([[0.8, 0.1], [0.6, 0.2], [0.5, 0.3]], np.float32)
+    once = judging.each_once(boxes, chances)
+    np.testing.assert_allclose(once[[0, 2]], chances[[0, 2]])
+    np.testing.assert_allclose(once[1], chances[1] / 4)
 
 
 def test_pictures_without_goldens_teach_nothing(tmp_path: Path) -> None:

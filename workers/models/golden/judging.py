@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from backend import matching
 from workers.models.golden import evidence, features, rules
 from workers.models.golden.features import COLUMN, Rows
 from workers.models.golden.forest import Forest
+
+SHARPLY = 2  # power by which a place loses that a likelier one overlaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,15 @@ class Judge:
         if self.forest is not None and self.weight > 0:
             outcomes = mixed(outcomes, self.forest.says(rows), self.weight)
         return self.calibration.applied(outcomes)
+
+
+def each_once(boxes: NDArray[np.float64], chances: Rows) -> Rows:
+    """The chances that a place is a defect of its own, not a likelier one once more."""
+    order = np.argsort(-chances.max(axis=1, initial=0), kind="stable")
+    overlap = matching.overlaps(boxes[order], boxes[order])
+    apart = np.empty(len(boxes), np.float32)
+    apart[order] = (1 - np.tril(overlap, -1).max(axis=1, initial=0)) ** SHARPLY
+    return chances * apart[:, None]
 
 
 def by_rules(rows: Rows, kinds: NDArray[np.float32]) -> Rows:

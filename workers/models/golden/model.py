@@ -10,7 +10,7 @@ import numpy as np
 
 from backend.errors import Refused
 from workers.models.base import Answer, Detections, Lie, Picture
-from workers.models.golden import evidence, seeing
+from workers.models.golden import evidence, judging, seeing
 from workers.models.golden.edges import USUAL, Edges
 from workers.models.golden.gloss import Map
 from workers.models.golden.judging import Judge
@@ -58,11 +58,11 @@ class GoldenModel:
 
     def detections(self, seen: Seen) -> Detections:
         """Each place that was seen, as every class that it may well be."""
-        chances = self.judge.chances(seen.rows)
-        least = np.maximum(FAINT, DOUBT * chances.max(axis=1, keepdims=True, initial=0))
-        place, index = np.nonzero(chances >= least)
         boxes = seen.boxes + self.edges.steps(seen.rows, seen.pulls)
         boxes = boxes.clip(0, np.tile(seen.size, 2))
+        chances = judging.each_once(boxes, self.judge.chances(seen.rows))
+        least = np.maximum(FAINT, DOUBT * chances.max(axis=1, keepdims=True, initial=0))
+        place, index = np.nonzero(chances >= least)
         found = np.column_stack([boxes[place], chances[place, index], index])
         return found[np.argsort(-found[:, 4], kind="stable")].astype(np.float32)
 
