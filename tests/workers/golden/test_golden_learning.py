@@ -115,6 +115,14 @@ def test_of_two_proposals_of_one_place_the_less_likely_loses() -> None:
     np.testing.assert_allclose(once[1], chances[1] / 4)
 
 
+@pytest.mark.parametrize(("forest_alone", "weight"), [(0.994, 0.5), (0.999, 1.0)])
+def test_the_rules_keep_half_the_say_unless_the_forest_is_clearly_better(
+    forest_alone: float, weight: float
+) -> None:
+    worth = {0.0: 0.97, 0.25: 0.98, 0.5: 0.99, 0.75: 0.99, 1.0: forest_alone}
+    assert learning.weighed(worth, 5000) == weight
+
+
 def test_pictures_without_goldens_teach_nothing(tmp_path: Path) -> None:
     whole = snapshot(tmp_path, 1)
     bare = base.TrainingSet(CLASSES, (base.Example(whole.examples[0].path, 9, 9, Split.TRAIN),))

@@ -20,6 +20,7 @@ NEAR = 0.1  # from which it is no proof of a false call, unless another shows th
 UNSURE = -1
 FOLDS = 5
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+CLEARLY = 0.005  # mean average precision by which another mix must be better
 WORTH = 3.0  # labels that a class's name is worth in saying which kind it is
 
 
@@ -74,7 +75,7 @@ def learn(lessons: Sequence[Lesson], classes: Sequence[str], seed: int) -> Learn
     if guesses is not None:
         mixes = {each: judging.mixed(say, guesses, each) for each in WEIGHTS}
         worth = {each: _precision(mixes[each], outcomes) for each in WEIGHTS}
-        weight = _weight(worth, int((outcomes < len(classes)).sum()))
+        weight = weighed(worth, int((outcomes < len(classes)).sum()))
         calibration = _calibrated(mixes[weight], outcomes)
         figures = {"ap": worth[weight], "ap_rules": worth[0.0], "ap_forest": worth[1.0]}
     grown = forest.grow(rows, outcomes, len(classes) + 1, seed) if weight > 0 else None
@@ -83,6 +84,16 @@ def learn(lessons: Sequence[Lesson], classes: Sequence[str], seed: int) -> Learn
         _edges(lessons, places, seed),
         {**figures, "weight": weight, "pictures": len(lessons), "proposals": len(rows)},
     )
+
+
+def weighed(worth: Mapping[float, float], defects: int) -> float:
+    """Half and half, unless cross-validation clearly likes another mix.
+
+    One defect behind one false call is chance; and a little more is due to this lot only, as the
+    forest has seen others of it: on boards of the next one half and half does better.
+    """
+    good = max(worth.values()) - max(CLEARLY, 1 / max(1, defects))
+    return min((each for each in WEIGHTS if worth[each] >= good), key=lambda each: abs(each - 0.5))
 
 
 def _edges(lessons: Sequence[Lesson], folds: NDArray[np.int64], seed: int) -> Edges:
@@ -133,15 +144,6 @@ def _held_out(
         grown = forest.grow(rows[~held], outcomes[~held], classes + 1, seed, forest.TREES // 2)
         guesses[held] = grown.says(rows[held])
     return guesses
-
-
-def _weight(worth: Mapping[float, float], defects: int) -> float:
-    """Half and half, unless cross-validation likes another mix by more than a defect's worth.
-
-    That is what chance alone may do: one defect behind one false call.
-    """
-    good = max(worth.values()) - 1 / max(1, defects)
-    return min((each for each in WEIGHTS if worth[each] >= good), key=lambda each: abs(each - 0.5))
 
 
 def _precision(says: Rows, outcomes: NDArray[np.int64]) -> float:
