@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests import real_data
 from workers import curves, metrics
 from workers.curves import Judged, Ranking
 from workers.models.base import Detections, Picture
+from workers.models.golden import etching
 
 Floats = NDArray[np.float64]
 KINDS = ("open", "short", "mousebite", "spur", "copper", "pin-hole")
@@ -28,6 +30,7 @@ class Pair:
     board: Path
     golden: Path
     truths: Floats
+    wider: float = 0.0  # pixels by which the copper is etched wider than on the picture
 
     @property
     def group(self) -> str:
@@ -36,7 +39,14 @@ class Pair:
 
     def picture(self) -> Picture:
         """The decoded pair."""
-        return Picture(_grey(self.board), _grey(self.golden), self.name)
+        board = _grey(self.board)
+        board = etching.etched(board, self.wider) if self.wider else board
+        return Picture(board, _grey(self.golden), self.name)
+
+    def etched(self, wider: float) -> Pair:
+        """The same board of another lot."""
+        name = f"{self.name} etched by {wider:.2f}"
+        return dataclasses.replace(self, name=name, wider=wider)
 
 
 def pairs(split: str) -> list[Pair]:

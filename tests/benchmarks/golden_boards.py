@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -16,7 +17,8 @@ from backend.errors import Refused
 from tests.benchmarks import deeppcb, detector
 from tests.benchmarks.deeppcb import KINDS, Pair, Worth
 from workers.models.base import NOTHING, Detections
-from workers.models.golden import evidence, learning, seeing
+from workers.models.golden import etching, evidence, learning, seeing
+from workers.models.golden.learning import Lesson
 from workers.models.golden.model import GoldenModel
 from workers.models.golden.seeing import Seen
 from workers.models.golden.settings import Settings
@@ -33,6 +35,7 @@ class Boards:
     pairs: list[Pair]
     seen: list[Seen | None]
     joined: list[Seen | None]
+    etched: Boards | None = None  # the same, etched, where lessons are to be had
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -44,12 +47,13 @@ class Boards:
 
     def some(self, chosen: Sequence[int] | NDArray[np.int64]) -> Boards:
         """A part of them."""
-        parts = (self.pairs, self.seen, self.joined)
-        return Boards(*([part[i] for i in chosen] if part else [] for part in parts))  # type: ignore[arg-type]
+        parts: tuple[list[Any], ...] = (self.pairs, self.seen, self.joined)
+        pairs, seen, joined = ([part[i] for i in chosen] if part else [] for part in parts)
+        return Boards(pairs, seen, joined, self.etched and self.etched.some(chosen))
 
     def fused(self) -> Boards:
         """The same boards as a model with a detector sees them."""
-        return Boards(self.pairs, self.joined, [])
+        return Boards(self.pairs, self.joined, [], self.etched and self.etched.fused())
 
 
 def see(pairs: Sequence[Pair]) -> tuple[list[Seen | None], float]:
@@ -71,13 +75,25 @@ def look(
 ) -> Boards:
     """Everything that does not depend on labels; `weights` are those of a detector."""
     pairs = deeppcb.pairs(split)
+    boards = _look(split, pairs, pool, weights, turned)
+    if not turned:
+        return boards
+    wider = etching.copies(len(pairs), 0, len(pairs))
+    copies = [pair.etched(wider[number]) for number, pair in enumerate(pairs)]
+    etched = _look(f"{split}, etched", copies, pool, weights, turned)
+    return dataclasses.replace(boards, etched=etched)
+
+
+def _look(
+    name: str, pairs: list[Pair], pool: ProcessPoolExecutor, weights: Path | None, turned: bool
+) -> Boards:
     parts = [pairs[start : start + PART] for start in range(0, len(pairs), PART)]
     given = [weights] * len(parts), parts, [turned] * len(parts)
     asked = pool.map(detector.detections, *given) if weights else []
     done = list(pool.map(see, parts))
     seen = [each for some, _ in done for each in some]
     spent = sum(seconds for _, seconds in done) / len(pairs) * 1000
-    print(f"  {split}: {len(pairs)} pairs, {spent:.1f} ms of one core each, decoding included")
+    print(f"  {name}: {len(pairs)} pairs, {spent:.1f} ms of one core each, decoding included")
     said = [each for part in asked for each in part]
     return Boards(pairs, seen, [_joined(*both) for both in zip(seen, said, strict=False)])
 
@@ -88,13 +104,20 @@ def _joined(seen: Seen | None, said: Detections) -> Seen | None:
 
 def learned(boards: Boards, seed: int) -> GoldenModel:
     """The model that labels of some boards give."""
-    lessons = [
-        learning.lesson(seen, pair.truths, len(KINDS), pair.group)
-        for pair, seen in zip(boards.pairs, boards.seen, strict=True)
-        if seen is not None
-    ]
+    lessons = []
+    copies = etching.copies(len(boards), seed) if boards.etched else {}
+    for number, (pair, seen) in enumerate(zip(boards.pairs, boards.seen, strict=True)):
+        if seen is not None:
+            lessons.append(_lesson(pair, seen))
+            again = boards.etched.seen[number] if boards.etched and number in copies else None
+            if again is not None:
+                lessons[-1] = learning.once_more(lessons[-1], _lesson(pair, again))
     result = learning.learn(lessons, KINDS, seed)
     return GoldenModel(KINDS, SETTINGS, result.judge, result.edges)
+
+
+def _lesson(pair: Pair, seen: Seen) -> Lesson:
+    return learning.lesson(seen, pair.truths, len(KINDS), pair.group)
 
 
 def answers(model: GoldenModel, boards: Boards) -> Answers:

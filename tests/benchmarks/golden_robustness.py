@@ -6,7 +6,6 @@ Part of `python -m tests.benchmarks.golden_deeppcb`.
 from __future__ import annotations
 
 import dataclasses
-import math
 import time
 from concurrent.futures import ProcessPoolExecutor
 
@@ -18,10 +17,10 @@ from backend.errors import Refused
 from tests.benchmarks import deeppcb
 from tests.benchmarks.deeppcb import Floats, Pair
 from workers.models import golden
-from workers.models.base import NOTHING, Picture, Pixels
+from workers.models.base import NOTHING, Picture
+from workers.models.golden import etching
 
 SIZE = 640
-BLUR = 1.2  # pixels
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -59,7 +58,8 @@ def disturbed(
     matrix = np.vstack([cv2.getRotationMatrix2D((SIZE / 2, SIZE / 2), angle, scale), [0, 0, 1]])
     matrix[:2, 2] += chance.uniform(-by.shift, by.shift, 2)
     matrix = matrix @ _tilt(chance.uniform(-by.tilt, by.tilt, (4, 2)))
-    pixels = _etched(picture.pixels, chance.uniform(-by.etched, by.etched))
+    wider = chance.uniform(-by.etched, by.etched)
+    pixels = etching.etched(picture.pixels, wider) if wider else picture.pixels
     moved = cv2.warpPerspective(pixels, matrix, (SIZE, SIZE), borderValue=255)
     lit = moved.astype(np.float32) * (1 + chance.uniform(-by.light, by.light))
     pixels = lit.clip(0, 255).astype(np.uint8)
@@ -67,14 +67,6 @@ def disturbed(
         coded = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, by.quality])[1]
         pixels = np.asarray(cv2.imdecode(coded, cv2.IMREAD_GRAYSCALE), np.uint8)
     return Picture(pixels, picture.golden, picture.name), _moved(truths, matrix)
-
-
-def _etched(pixels: Pixels, wider: float) -> Pixels:
-    """Dark copper that reaches further: the level of a blurred edge so far beside its middle."""
-    if not wider:
-        return pixels
-    level = 255 * (1 + math.erf(wider / BLUR / math.sqrt(2))) / 2
-    return np.where(cv2.GaussianBlur(pixels, (0, 0), BLUR) > level, 255, 0).astype(np.uint8)
 
 
 def _tilt(away: NDArray[np.float64]) -> NDArray[np.float64]:

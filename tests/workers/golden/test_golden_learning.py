@@ -14,7 +14,7 @@ from backend.domain import Box, Split
 from backend.errors import Invalid, Refused
 from tests.workers.golden import boards
 from workers.models import base, golden
-from workers.models.golden import forest, judging, learning, seeing
+from workers.models.golden import etching, forest, judging, learning, lessons, seeing
 from workers.models.golden.settings import Settings
 
 CLASSES = ("crack", "blob")
@@ -113,6 +113,23 @@ def test_of_two_proposals_of_one_place_the_less_likely_loses() -> None:
     once = judging.each_once(boxes, chances)
     np.testing.assert_allclose(once[[0, 2]], chances[[0, 2]])
     np.testing.assert_allclose(once[1], chances[1] / 4)
+
+
+@pytest.mark.parametrize("wider", [-0.9, 0.9])
+def test_an_etched_copy_has_its_copper_wider_or_narrower(wider: float) -> None:
+    board, grey = boards.plain() // 2 + 40, boards.plain()[:, :, None] // 2 + 40
+    more = int((etching.etched(board, wider) < 100).sum()) - int((board < 100).sum())
+    edges = 8 * boards.SIZE + 56 * np.pi
+    assert abs(more / edges - wider) < 0.2
+    assert etching.etched(np.tile(grey, 3), wider).shape == (boards.SIZE, boards.SIZE, 3)
+
+
+def test_an_etched_copy_teaches_what_is_a_defect_but_not_how_boxes_are_drawn(
+    tmp_path: Path,
+) -> None:
+    found, _ = lessons.School(snapshot(tmp_path, 3), Settings(), Quiet()).read()
+    assert [len(lesson.rows) for lesson in found] == [4, 4, 4]
+    assert [len(lesson.hits) for lesson in found] == [2, 2, 2]
 
 
 @pytest.mark.parametrize(("forest_alone", "weight"), [(0.994, 0.5), (0.999, 1.0)])

@@ -47,7 +47,7 @@ def train(
     """
     chosen = settings.read(parameters.extra)
     other = _partner(start, parameters.extra.get("partner", {}))
-    read, glosses = lessons.School(snapshot, chosen, reporter, other).read()
+    read, glosses = lessons.School(snapshot, chosen, reporter, other, parameters.seed).read()
     reporter.progress(0.9, f"Learning from {len(read)} pictures.")
     learned = learns.learn(read, snapshot.classes, parameters.seed)
     file = folder / "golden.npz"

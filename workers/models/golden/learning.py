@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -59,6 +60,14 @@ def lesson(seen: Seen, truths: NDArray[np.float64], classes: int, group: str) ->
         outcomes[hits] = truths[labelled, 4].astype(np.int64)
         drawn = truths[labelled, :4] - seen.boxes[hits]
     return Lesson(seen.rows, outcomes, hits, drawn, seen.pulls[hits], group)
+
+
+def once_more(first: Lesson, etched: Lesson) -> Lesson:
+    """A picture beside its etched copy, which says nothing of how boxes are drawn."""
+    outcomes = np.concatenate([first.outcomes, etched.outcomes])
+    return dataclasses.replace(
+        first, rows=np.concatenate([first.rows, etched.rows]), outcomes=outcomes
+    )
 
 
 def learn(lessons: Sequence[Lesson], classes: Sequence[str], seed: int) -> Learned:

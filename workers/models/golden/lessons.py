@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from backend.domain import Split
 from backend.errors import Refused
 from workers.models.base import Example, Picture, Pixels, Reporter, TrainingSet
-from workers.models.golden import evidence, learning, seeing
+from workers.models.golden import etching, evidence, learning, seeing
 from workers.models.golden.gloss import Map, Watch
 from workers.models.golden.learning import Lesson
 from workers.models.golden.partner import Partner
+from workers.models.golden.seeing import Seen
 from workers.models.golden.settings import Settings
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,7 @@ class School:
     settings: Settings
     reporter: Reporter
     partner: Partner | None = None
+    seed: int = 0
 
     def read(self) -> tuple[list[Lesson], tuple[Map, ...]]:
         """The lessons of the training split, and where good photographs stand out.
@@ -50,10 +57,13 @@ class School:
     ) -> list[Lesson]:
         """A picture that does not fit its golden is told of."""
         examples, found, goldens = self.snapshot.of(Split.TRAIN), [], _Goldens()
+        copies = etching.copies(len(examples), self.seed)
         begin, end = share
         for number, example in enumerate(examples):
             try:
                 found.append(self._lesson(example, goldens, glosses, watching))
+                if number in copies:
+                    found[-1] = self._once_more(found[-1], example, goldens, copies[number])
             except Refused as refusal:
                 if not glosses:
                     self.reporter.log(f"Left out: {refusal}")
@@ -65,17 +75,39 @@ class School:
     def _lesson(
         self, example: Example, goldens: _Goldens, glosses: tuple[Map, ...], watching: Watch
     ) -> Lesson:
+        picture, labelled = self._pictured(example, goldens)
+        seen = seeing.look(picture, self.settings, glosses)
+        seeing.watch(seen, picture, self.settings, labelled, watching)
+        return self._taught(seen, picture, labelled, example.group)
+
+    def _once_more(
+        self, lesson: Lesson, example: Example, goldens: _Goldens, wider: float
+    ) -> Lesson:
+        """With what the board teaches etched, unless it is a photograph or fits no more."""
+        picture, labelled = self._pictured(example, goldens)
+        if not seeing.binary(picture, self.settings.mode):
+            return lesson
+        etched = dataclasses.replace(picture, pixels=etching.etched(picture.pixels, wider))
+        with contextlib.suppress(Refused):
+            seen = seeing.look(etched, self.settings)
+            more = self._taught(seen, etched, labelled, example.group)
+            return learning.once_more(lesson, more)
+        return lesson
+
+    def _pictured(self, example: Example, goldens: _Goldens) -> tuple[Picture, Floats]:
+        """A picture beside its golden, and its labels."""
         name, classes = example.name or example.path.name, self.snapshot.classes
         golden = goldens.of(example.golden) if example.golden else None
-        picture = Picture(_pixels(example.path), golden, name)
-        seen = seeing.look(picture, self.settings, glosses)
         truths = [[b.x1, b.y1, b.x2, b.y2, classes.index(b.label)] for b in example.boxes]
         labelled = np.array(truths, np.float64).reshape(-1, 5)
-        seeing.watch(seen, picture, self.settings, labelled, watching)
+        return Picture(_pixels(example.path), golden, name), labelled
+
+    def _taught(self, seen: Seen, picture: Picture, labelled: Floats, group: str) -> Lesson:
+        classes = self.snapshot.classes
         if self.partner is not None:
-            found = self.partner.found_turned(picture.pixels, classes, name)
+            found = self.partner.found_turned(picture.pixels, classes, picture.name)
             seen = evidence.join(seen, found, len(classes))
-        return learning.lesson(seen, labelled, len(classes), example.group)
+        return learning.lesson(seen, labelled, len(classes), group)
 
 
 class _Goldens:

@@ -52,8 +52,7 @@ def look(picture: Picture, settings: Settings, glosses: Sequence[Map] = ()) -> S
         raise Refused(f"{picture.name or 'The picture'} has no golden to be compared with.")
     height, width = picture.pixels.shape[:2]
     settings = settings.scaled(max(height, width))
-    binary = _binary(picture.pixels, picture.golden, settings.mode)
-    if binary:
+    if binary(picture, settings.mode):
         change, fit = _binary_change(picture.pixels, picture.golden, picture.name, settings)
     else:
         change, fit = _colour_change(picture, picture.golden, settings, glosses)
@@ -93,7 +92,7 @@ def watch(
     seen: Seen, picture: Picture, settings: Settings, labelled: NDArray[np.float64], watching: Watch
 ) -> None:
     """Learn from a labelled photograph where good boards of its lot stand out."""
-    if picture.golden is None or _binary(picture.pixels, picture.golden, settings.mode):
+    if picture.golden is None or binary(picture, settings.mode):
         return
     board, golden = alike(picture.pixels, picture.golden)
     away = colour.standing_out(board, seen.fit.lay(golden, board))
@@ -119,10 +118,11 @@ def alike(board: Pixels, golden: Pixels) -> tuple[Pixels, Pixels]:
     return difference.grey(board), difference.grey(golden)
 
 
-def _binary(board: Pixels, golden: Pixels, mode: str) -> bool:
-    """Whether both pictures show two greys and no colour, unless the mode says so already."""
-    if mode != "auto":
+def binary(picture: Picture, mode: str) -> bool:
+    """Whether board and golden show two greys and no colour, unless the mode says so already."""
+    if mode != "auto" or picture.golden is None:
         return mode == "binary"
-    if board.ndim == 3 and difference.colourful(board):
+    if picture.pixels.ndim == 3 and difference.colourful(picture.pixels):
         return False
-    return all(difference.two_greys(difference.grey(each)) for each in (board, golden))
+    both = (picture.pixels, picture.golden)
+    return all(difference.two_greys(difference.grey(each)) for each in both)
