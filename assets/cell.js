@@ -1,6 +1,7 @@
 /** One thumbnail of the wall: the picture, its boxes, how far a person has got with it. */
 
 import { h } from "./dom.js";
+import { drop, want } from "./thumbs.js";
 
 const MARKS = { done: "M2 6l3 3 5-6", started: "M3 6h6", skipped: "M3 3l6 6M9 3l-6 6" };
 const NAMES = { new: "new", started: "started", done: "done", skipped: "skipped" };
@@ -13,6 +14,8 @@ export class Cell {
     this.element = h("div.cell", { role: "gridcell", data: { index: String(index) } });
     this.shown = null;
     this.colors = null;
+    /** @type {HTMLImageElement | null} */
+    this.image = null;
   }
 
   move(x, y, side) {
@@ -25,10 +28,14 @@ export class Cell {
     if (item === this.shown && colors === this.colors) return;
     this.shown = item;
     this.colors = colors;
+    drop(this.image);
+    this.image = null;
     if (!item) return this.element.replaceChildren();
-    const image = h("img", { src: `/files/${item.sha256}/thumb`, alt: item.name, draggable: false, decoding: "async" });
+    const image = h("img", { alt: item.name, draggable: false, decoding: "async" });
     image.addEventListener("error", () => this.element.classList.add("failed"));
     this.element.replaceChildren(image, drawn(item, colors), mark(item.state), h("span.pick", { "aria-hidden": "true" }, tick()), h("span.caption", {}, item.name), item.label ? h("span.chip.label", {}, h("i", { style: { background: colors[item.label] ?? "#e9ebee" } }), item.label) : "");
+    this.image = image;
+    want(image, `/files/${item.sha256}/thumb`);
     this.element.setAttribute("aria-label", `${item.name}, ${NAMES[item.state]}, ${item.label || `${item.boxes.length} boxes`}`);
     return undefined;
   }
@@ -41,6 +48,7 @@ export class Cell {
   }
 
   remove() {
+    drop(this.image);
     this.element.remove();
   }
 }
