@@ -11,8 +11,8 @@ export class Failure extends Error {
 }
 
 /** @param {string} path @param {{signal?: AbortSignal}} [options] */
-export function get(path, options = {}) {
-  return call("GET", path, undefined, options);
+export async function get(path, options = {}) {
+  return read(await call("GET", path, undefined, options));
 }
 
 /**
@@ -21,8 +21,19 @@ export function get(path, options = {}) {
  * @param {any} [body] sent as JSON, or as it is when it is FormData or a Blob
  * @param {{signal?: AbortSignal, keepalive?: boolean}} [options]
  */
-export function send(method, path, body, options = {}) {
-  return call(method, path, body, options);
+export async function send(method, path, body, options = {}) {
+  return read(await call(method, path, body, options));
+}
+
+/**
+ * Put a new version in place of the one that was seen; its number stands in the head of the
+ * answer, so nobody waits for the rest.
+ * @param {string} path @param {any} body @param {{keepalive?: boolean}} options @returns {Promise<number>}
+ */
+export async function put(path, body, options) {
+  const answer = await call("PUT", path, body, options);
+  const tag = answer.headers.get("ETag");
+  return tag ? Number(tag.replaceAll('"', "")) : (await read(answer)).version;
 }
 
 /**
@@ -68,7 +79,7 @@ async function call(method, path, body, options) {
     if (error.name === "AbortError") throw error;
     throw new Failure("The server does not answer. Is it still running?", 0);
   }
-  return answer.ok ? read(answer) : refuse(answer);
+  return answer.ok ? answer : refuse(answer);
 }
 
 async function read(answer) {

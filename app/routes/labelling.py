@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
 
 from app import house, login
 from app.routes import listings, shapes
@@ -145,10 +146,10 @@ def unlabelled(project: str, image: int, request: Request, at: house.At) -> dict
 
 
 @router.put("/images/{image}/boxes")
-async def save(image: int, body: Body, at: house.At, person: login.Labeler) -> dict[str, int]:
+async def save(image: int, body: Body, at: house.At, person: login.Labeler) -> JSONResponse:
     """Save all boxes of an image over the version that the person has seen."""
     saved = await run_in_threadpool(_save, at, image, read(body), person)
-    return {"version": saved.version}
+    return JSONResponse({"version": saved.version}, headers={"etag": f'"{saved.version}"'})
 
 
 @router.get("/images/{image}/history")

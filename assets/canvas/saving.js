@@ -96,9 +96,9 @@ export class Saver extends EventTarget {
     this.keep(entry);
     this.tell();
     try {
-      const answer = await put(entry, leaving);
+      const version = await put(entry, leaving);
       this.flying.delete(entry.image);
-      this.landed(entry, answer.version, sheet, turn);
+      this.landed(entry, version, sheet, turn);
     } catch (error) {
       this.flying.delete(entry.image);
       this.failed(entry, /** @type {any} */ (error));
@@ -250,7 +250,7 @@ function put(entry, leaving) {
   const { version, action, sheet, extra } = entry;
   const body = { version, action, ...sheet, ...extra };
   const keepalive = leaving && JSON.stringify(body).length < KEEPALIVE;
-  return net.send("PUT", place(entry), body, { keepalive });
+  return net.put(place(entry), body, { keepalive });
 }
 
 /** A blind repeat has a negative number, and is kept beside the labels. @param {Entry} entry */

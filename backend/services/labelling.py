@@ -49,7 +49,7 @@ def save(
     row = _locked(session, image_id)
     if row.version != version:
         raise _conflict(session, row)
-    class_ids = _class_ids(session, row.project_id)
+    class_ids, names = _classes(session, row.project_id)
     checked = [_checked(box, row, class_ids, author) for box in _limited(boxes, row)]
     _write_boxes(session, row, checked, class_ids)
     row.state = state or (State.STARTED if row.state == State.NEW else State(row.state))
@@ -62,7 +62,7 @@ def save(
     added = _revision_row(row, checked, class_ids, author, action)
     session.add(added)
     session.flush()
-    return _revision(added, _names(session, row.project_id))
+    return _revision(added, names)
 
 
 def boxes_of(session: Session, image_ids: Iterable[int]) -> dict[int, tuple[Box, ...]]:
@@ -265,10 +265,12 @@ def _revision(row: RevisionRow, names: Mapping[int, str]) -> Revision:
     )
 
 
-def _class_ids(session: Session, project_id: int) -> dict[str, int]:
-    query = select(ClassNameRow.name, ClassNameRow.class_id)
-    rows = session.execute(query.where(ClassNameRow.project_id == project_id))
-    return {name: class_id for name, class_id in rows}
+def _classes(session: Session, project_id: int) -> tuple[dict[str, int], dict[int, str]]:
+    """The ids by every name that a class has or had, and the names that they have now."""
+    query = select(ClassNameRow.name, ClassRow.id, ClassRow.name)
+    named = query.join(ClassRow, ClassRow.id == ClassNameRow.class_id)
+    rows = session.execute(named.where(ClassNameRow.project_id == project_id)).all()
+    return {known: id_ for known, id_, _ in rows}, {id_: name for _, id_, name in rows}
 
 
 def _class_names(session: Session, image_id: int) -> dict[int, str]:

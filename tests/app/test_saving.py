@@ -33,7 +33,10 @@ def version(house: House, image: int) -> int:
 
 def put(client: TestClient, image: int, body: Any, **how: Any) -> tuple[int, dict[str, Any]]:
     answer = client.put(f"/api/images/{image}/boxes", json=body, headers=WRITE, **how)
-    return answer.status_code, answer.json()
+    said = answer.json()
+    if answer.is_success:
+        assert answer.headers["etag"] == f'"{said["version"]}"'
+    return answer.status_code, said
 
 
 def test_a_save_is_kept_and_a_stale_one_shows_what_stands(
