@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,6 +135,27 @@ class Hands:
         with self.site.database.read.begin() as session:
             found = labelling.history(session, image)
             return found[0] if found else labelling.revision(session, image, 0)
+
+
+@dataclass
+class Desk:
+    """One page of Annotate for all tests of a file, where each works on an image of its own."""
+
+    hands: Hands
+    images: Iterator[int]
+
+    @classmethod
+    def at(cls, page: Page, site: Site, project: str, images: Sequence[int]) -> Desk:
+        """Open the first image; the tests have them in this order."""
+        hands = Hands(page, site)
+        hands.open(project, images[0])
+        return cls(hands, iter(images))
+
+    def turn(self) -> Hands:
+        """The next image, with the proposals out of the way."""
+        self.hands.turn_to(next(self.images))
+        self.hands.page.evaluate(f"{self.hands.js}.setThreshold(1)")
+        return self.hands
 
 
 def corners(box: Box) -> tuple[float, float, float, float]:

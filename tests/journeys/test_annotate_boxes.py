@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page
 
@@ -11,23 +9,17 @@ from backend.domain import Box, State
 from backend.sample.boards import CLASSES
 from tests.journeys import boards
 from tests.journeys.conftest import Site
-from tests.journeys.hands import Hands, near
+from tests.journeys.hands import Desk, Hands, near
 
 
 @pytest.fixture(scope="module")
-def desk(tab: Page, site: Site) -> tuple[Hands, Iterator[int]]:
-    put = boards.put(site, "boxes", 24)
-    made = Hands(tab, site)
-    made.open("boxes", put.ids[0])
-    return made, iter(put.ids)
+def desk(tab: Page, site: Site) -> Desk:
+    return Desk.at(tab, site, "boxes", boards.put(site, "boxes", 24).ids)
 
 
 @pytest.fixture
-def hands(desk: tuple[Hands, Iterator[int]]) -> Hands:
-    """Each test has an image of its own."""
-    made, images = desk
-    made.turn_to(next(images))
-    return made
+def hands(desk: Desk) -> Hands:
+    return desk.turn()
 
 
 def only(hands: Hands) -> Box:
@@ -101,8 +93,9 @@ def test_the_wheel_zooms_at_the_cursor_and_boxes_stay_exact(hands: Hands) -> Non
     before = hands.point(x, y)
     hands.page.mouse.move(x, y)
     for _ in range(6):
+        closer = 1.2 * hands.ask("stage.view.scale")
         hands.page.mouse.wheel(0, -120)
-    hands.page.wait_for_function(f"{hands.js}.stage.view.scale > 3")
+        hands.page.wait_for_function(f"{hands.js}.stage.view.scale > {closer}")
     assert hands.point(x, y) == pytest.approx(before, abs=0.01)
     hands.press("d")
     hands.drag((390.5, 290.25), (420.75, 310.5))

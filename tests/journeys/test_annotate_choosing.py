@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -12,7 +10,7 @@ from backend.sample.boards import CLASSES
 from backend.services import deciding, labelling, projects
 from tests.journeys import boards
 from tests.journeys.conftest import Site
-from tests.journeys.hands import Hands, corners, near
+from tests.journeys.hands import Desk, Hands, corners, near
 
 RUN = 802
 THREE = ((50, 50, 90, 90), (150, 50, 190, 90), (250, 50, 290, 90))
@@ -32,19 +30,13 @@ def put(site: Site) -> boards.Boards:
 
 
 @pytest.fixture(scope="module")
-def desk(tab: Page, site: Site, put: boards.Boards) -> tuple[Hands, Iterator[int]]:
-    made = Hands(tab, site)
-    made.open("choosing", put.ids[0])
-    return made, iter(put.ids[::2])
+def desk(tab: Page, site: Site, put: boards.Boards) -> Desk:
+    return Desk.at(tab, site, "choosing", put.ids[::2])
 
 
 @pytest.fixture
-def hands(desk: tuple[Hands, Iterator[int]]) -> Hands:
-    """Each test has an image of its own, and the proposals out of the way."""
-    made, ids = desk
-    made.turn_to(next(ids))
-    made.page.evaluate(f"{made.js}.setThreshold(1)")
-    return made
+def hands(desk: Desk) -> Hands:
+    return desk.turn()
 
 
 @pytest.fixture

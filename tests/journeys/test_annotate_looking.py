@@ -15,7 +15,7 @@ from backend.services import images, projects
 from backend.services.images import NewImage
 from tests.journeys import boards
 from tests.journeys.conftest import Site
-from tests.journeys.hands import Hands, Point, near
+from tests.journeys.hands import Desk, Hands, Point, near
 
 # The pixels of a part of the image as they stand on the screen, in a pane; golden boards have two.
 PART = """([x1, y1, x2, y2, pane]) => {
@@ -40,18 +40,13 @@ def put(site: Site) -> boards.Boards:
 
 
 @pytest.fixture(scope="module")
-def desk(tab: Page, site: Site, put: boards.Boards) -> tuple[Hands, Iterator[int]]:
-    made = Hands(tab, site)
-    made.open("looking", put.ids[0])
-    return made, iter(put.ids)
+def desk(tab: Page, site: Site, put: boards.Boards) -> Desk:
+    return Desk.at(tab, site, "looking", put.ids)
 
 
 @pytest.fixture
-def hands(desk: tuple[Hands, Iterator[int]]) -> Hands:
-    """Each test has an image of its own."""
-    made, images = desk
-    made.turn_to(next(images))
-    return made
+def hands(desk: Desk) -> Hands:
+    return desk.turn()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from backend.domain import Box
 from backend.services import labelling
@@ -124,7 +124,7 @@ def test_a_conflict_shows_both_sides_and_does_what_is_chosen(
     hands.drag((150, 150), (190, 190))
     dialog = hands.page.locator("dialog.lp-conflict")
     dialog.wait_for()
-    assert "ana" in dialog.inner_text()
+    expect(dialog).to_contain_text("ana")
     hands.reach(
         "button", {"mine": "Keep mine", "theirs": "Load theirs", "both": "Keep both"}[choice]
     )
@@ -148,7 +148,7 @@ def test_two_comments_at_once_are_a_conflict_and_both_are_kept(
     hands.press("Enter")
     dialog = hands.page.locator("dialog.lp-conflict")
     dialog.wait_for()
-    assert "scratched" in dialog.inner_text()
+    expect(dialog).to_contain_text("scratched")
     dialog.locator("[data-choice=both]").click()
     assert hands.stored(image).comment == "scratched\nbent pin"
 

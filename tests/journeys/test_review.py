@@ -178,10 +178,9 @@ def test_the_wall_is_swept_and_undone(hands: Hands, site: Site) -> None:
     query = {"project": made.project.name, "tab": "review", "run": RUNS["wall"], "view": "wall"}
     address = "&".join(f"{name}={value}" for name, value in query.items())
     hands.page.goto(f"{site.url}/?{address}&class={CLASSES[0]}")
-    hands.page.locator(".lp-tile").first.wait_for()
     with site.database.read.begin() as session:
         total, tiles = reviewing.wall(session, RUNS["wall"], CLASSES[0])
-    assert hands.page.locator(".lp-tile").count() == total
+    expect(hands.page.locator(".lp-tile")).to_have_count(total)
     first, third = (hands.page.locator(".lp-tile").nth(at).bounding_box() for at in (0, 2))
     assert first
     assert third
@@ -209,7 +208,7 @@ def test_the_view_stands_in_the_address(hands: Hands, site: Site) -> None:
     hands.page.wait_for_function(f"{hands.js}.desk.item.id === {made.ids[0]}")
     hands.page.reload()
     hands.ready()
-    assert hands.page.get_by_label("Order").input_value() == "name"
+    expect(hands.page.get_by_label("Order")).to_have_value("name")
     assert hands.ask("filters.get('sort')") == "name"
 
 
