@@ -40,6 +40,8 @@ export class Bench extends Walk {
     this.hidden = false;
     this.hovered = "";
     this.panels = [];
+    this.rendered = 0;
+    this.unseen = false;
     /** @type {import("./types.js").Point | null} where the keyboard draws */
     this.cursor = null;
     this.pictures = new Pictures();
@@ -159,17 +161,19 @@ export class Bench extends Walk {
     return h("div.lp-empty", {}, h("p", {}, "There is nothing here."));
   }
 
-  /** Brings the page up to date: with the next frame, or soon when a save has landed. @param {string} what */
+  /** Brings the page up to date: the picture with the next frame, and what stands around it too, but
+   * in a run of changes no more than ten times a second: laying it out takes longer than a save. @param {string} what */
   show(what) {
-    if (what === "saved") {
-      this.settling ??= setTimeout(() => this.render(), CALM);
-      return;
-    }
-    this.stage.redrawOverlay();
-    this.showing ??= requestAnimationFrame(() => this.render());
+    this.unseen ||= what !== "saved";
+    if (what !== "saved") this.stage.redrawOverlay();
+    const rest = { image: 0, saved: CALM }[what] ?? this.rendered + CALM - performance.now();
+    if (rest > 0) this.settling ??= setTimeout(() => this.render(), rest);
+    else this.showing ??= requestAnimationFrame(() => this.render());
   }
 
   render() {
+    if (this.unseen) this.rendered = performance.now();
+    this.unseen = false;
     clearTimeout(this.settling);
     cancelAnimationFrame(this.showing ?? 0);
     this.settling = this.showing = undefined;

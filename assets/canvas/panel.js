@@ -153,7 +153,8 @@ function corners(desk) {
     if (values[0] >= values[2] || values[1] >= values[3]) values[across] = values[at] + (at < 2 ? size : -size);
     const [x1, y1, x2, y2] = values;
     const { width, height } = desk.item;
-    return desk.replace([{ ...box, ...atLeast(clipped({ x1, y1, x2, y2 }, width, height), width, height) }], "resize");
+    desk.replace([{ ...box, ...atLeast(clipped({ x1, y1, x2, y2 }, width, height), width, height) }], "resize");
+    return render();
   };
   const render = () => {
     const [box] = desk.chosen.length === 1 ? desk.chosen : [];
