@@ -25,7 +25,7 @@ from backend.storage.engine import Database
 from backend.storage.files import Files
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-PATIENCE = 90
+PATIENCE = 300
 # A machine that does other things beside may be slow; what is checked is what comes, not when.
 expect.set_options(timeout=20_000)
 
@@ -170,6 +170,7 @@ def _wait(said: Path, process: subprocess.Popen[bytes]) -> str:
             return url
         time.sleep(0.2)
     process.kill()
+    process.wait()
     raise AssertionError(f"The server did not start: {said.read_text('utf-8', 'replace')}")
 
 
