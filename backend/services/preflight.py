@@ -28,6 +28,11 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "patience": (0, 10_000),
     "learning_rate": (0.0, 10.0),
 }
+ABSENT: Mapping[Split, str] = {
+    Split.TRAIN: "Never seen in training, so not learned",
+    Split.VAL: "Not among the validation images",
+    Split.TEST: "Not among the test images, so not judged",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +135,23 @@ def _warnings(
     pictures: Mapping[int, _Picture],
     boxes: Mapping[str, Mapping[str, int]],
 ) -> Iterable[str]:
-    for name, counts in boxes.items():
-        if not counts.get(Split.TRAIN):
-            yield f"{name!r} is never seen in training, so it cannot be learned."
-        elif not counts.get(Split.VAL):
-            yield f"{name!r} has no example among the validation images."
-        elif not counts.get(Split.TEST):
-            yield f"{name!r} has no example among the test images, so it cannot be judged."
+    yield from _absences(boxes)
     if project.task is Task.DETECT:
         empty = len(pictures) - _with_boxes(session, pictures)
         if empty:
             yield f"{empty} of {len(pictures)} images have no box: they count as free of defects."
     yield from _leaks(pictures)
+
+
+def _absences(boxes: Mapping[str, Mapping[str, int]]) -> Iterable[str]:
+    """The first split that each class is missing from, all classes in one sentence."""
+    absent: dict[Split, list[str]] = defaultdict(list)
+    for name, counts in boxes.items():
+        if missing := [split for split in ABSENT if not counts.get(split)]:
+            absent[missing[0]].append(name)
+    for split, sentence in ABSENT.items():
+        if names := absent[split]:
+            yield f"{sentence}: {', '.join(names)}."
 
 
 def _leaks(pictures: Mapping[int, _Picture]) -> Iterable[str]:

@@ -174,9 +174,19 @@ def test_the_check_warns_of_what_will_disappoint(sqlite: Database) -> None:
     assert report.images == {"train": 6, "val": 3, "test": 3}
     assert report.boxes["open"] == {"train": 5, "val": 3, "test": 3}
     told = " ".join(report.warnings)
-    assert "'short' is never seen in training" in told
+    assert "Never seen in training, so not learned: short." in told
     assert "1 of 12 images have no box" in told
     assert "The same group stands in two splits 1 times" in told
+
+
+def test_classes_that_lack_the_same_are_named_in_one_warning(sqlite: Database) -> None:
+    project = filled(sqlite, 4)
+    with sqlite.write.begin() as session:
+        for name in ("spur", "pin-hole"):
+            projects.add_class(session, project.id, name)
+        report = preflight.check(session, project.id, "yolo")
+    told = [one for one in report.warnings if one.startswith("Never")]
+    assert told == ["Never seen in training, so not learned: spur, pin-hole."]
 
 
 def test_the_first_model_is_champion_and_the_next_must_be_promoted(
