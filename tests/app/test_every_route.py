@@ -11,7 +11,8 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from app import gate, members, server
-from tests.app.conftest import WRITE, log_in
+from backend.settings import Settings
+from tests.app.conftest import HERE, WRITE, log_in
 
 SECRET = "root:"
 STRANGE = (
@@ -36,6 +37,15 @@ FOR_VIEWERS = {
 }
 # Parameters that name nothing of a project, or are looked up only inside of theirs.
 FREE = {"version", "name", "level", "x", "y", "action", "token", "class_", "number", "person"}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """Asks an empty house, in which no number names anything yet."""
+    house = server.open_house(Settings(home=tmp_path_factory.mktemp("empty")))
+    with TestClient(server.create(house), base_url=HERE) as asking:
+        yield asking
+    house.database.close()
 
 
 @pytest.fixture(scope="module")
