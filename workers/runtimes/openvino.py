@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,14 @@ def load(folder: Path, source: Source, precision: str, confidence: float, thread
     )
 
 
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold compiled graphs for oneself: of two processes that keep the same one, one fails."""
+    with (folder / "lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 class OpenVinoForward:
     """A prepared graph; each input shape is compiled once and keeps its own input."""
 
@@ -92,7 +102,8 @@ class OpenVinoForward:
 
     def __init__(self, path: Path, precision: str, threads: int) -> None:
         self._core = openvino.Core()
-        self._core.set_property({"CACHE_DIR": str(path.parent / "compiled")})
+        self._kept = path.parent / "compiled"
+        self._core.set_property({"CACHE_DIR": str(self._kept)})
         self._path = str(path)
         self._requests: OrderedDict[tuple[int, int], Any] = OrderedDict()
         self._options = {
@@ -122,10 +133,7 @@ class OpenVinoForward:
     def _compile(self, height: int, width: int) -> Any:
         model = self._core.read_model(self._path)
         model.reshape([1, height, width, 3])
-        try:
-            compiled = self._core.compile_model(model, "CPU", self._options)
-        except RuntimeError:  # two processes that keep the same graph at once may trip over it
-            self._core.set_property({"CACHE_DIR": ""})
+        with alone(self._kept):
             compiled = self._core.compile_model(model, "CPU", self._options)
         return compiled.create_infer_request()
 
