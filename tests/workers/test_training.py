@@ -16,6 +16,7 @@ from backend.storage import warehouse
 from backend.storage.files import Files
 from tests.workers import running
 from tests.workers.running import House
+from workers.handlers import benchmark
 
 
 @pytest.fixture(scope="module")
@@ -111,11 +112,19 @@ def test_a_model_is_measured_in_each_runtime(house: House, trained_yolo: int) ->
     with house.database.read() as session:
         rows = registry.details(session, trained_yolo).runtimes
     ways = {(row["runtime"], row["precision"]): row for row in rows}
-    assert {("openvino", "bf16"), ("openvino", "int8"), ("torch", "f32")} <= set(ways)
+    assert {("openvino", "f32"), ("openvino", "int8"), ("torch", "f32")} <= set(ways)
     assert ways["openvino", "f32"]["images_per_second"] > 0
     assert ways["openvino", "f32"]["map50"] == pytest.approx(
         ways["torch", "f32"]["map50"], abs=1e-3
     )
+
+
+def test_a_way_is_named_by_the_precision_in_which_it_computes() -> None:
+    assert benchmark.ways("faster_rcnn") == [
+        ("openvino", "f32"),
+        ("openvino", "int8"),  # asked for, and refused in words
+        ("native", "f32"),
+    ]
 
 
 @pytest.fixture(scope="module")

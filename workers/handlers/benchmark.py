@@ -37,16 +37,22 @@ def run(context: Context) -> Mapping[str, Any]:
     return {"model": model.name, "split": str(split), "images": len(examples), "runtimes": rows}
 
 
+def ways(family: str) -> list[tuple[str, str]]:
+    """Each runtime with the precisions in which it really computes here, each once."""
+    found = (
+        (runtime.name, runtimes.implementation(runtime.name).precision(wanted, family))
+        for runtime in runtimes.choices(family)
+        for wanted in runtime.precisions
+    )
+    return list(dict.fromkeys(found))
+
+
 def _rows(
     context: Context, model: Model, examples: Sequence[Example], classes: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    ways: list[tuple[str, str]] = [
-        (runtime.name, precision)
-        for runtime in runtimes.choices(model.family)
-        for precision in runtime.precisions
-    ]
-    for number, way in enumerate(ways):
-        tell = _telling(context, number / len(ways), 1 / len(ways), " ".join(way))
+    found = ways(model.family)
+    for number, way in enumerate(found):
+        tell = _telling(context, number / len(found), 1 / len(found), " ".join(way))
         row: dict[str, Any] = dict(zip(("runtime", "precision"), way, strict=True))
         try:
             yield row | _measure(context, model, examples, classes, way, tell)
