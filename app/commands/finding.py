@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from app import terminal
 from app.commands import rooms, waiting
 from app.terminal import AsJson
+from backend.domain import Job
 from backend.errors import Invalid, Refused
 from backend.services import detecting, documents, expecting, projects, training
 
@@ -69,17 +70,11 @@ def detect(
         for sentence in () if as_json else told:
             terminal.warn(sentence)
         if wait:
-            job = waiting.follow(at, job, as_json)
-        with at.database.read.begin() as session:
-            reasons = documents.failures(session, job.id, REASONS) if wait else []
-            if out is not None:
-                documents.write(session, job.id, out)
-    answer = {"run": job.id, **job.result} if wait else {"run": job.id, "job": job.id}
-    if as_json:
-        terminal.document(answer)
-        return
-    terminal.say(_found(answer) if wait else f"Job {job.id} waits: loupe jobs --watch")
-    _complain(reasons, answer.get("failed", 0))
+            _follow(at, job, out, as_json)
+        elif as_json:
+            terminal.document({"run": job.id, "job": job.id})
+        else:
+            terminal.say(f"Job {job.id} waits: loupe jobs --watch")
 
 
 def watch(
@@ -144,6 +139,21 @@ def benchmark(
     terminal.table(columns, [[row.get(name, "") for name in columns] for row in rows])
     if any(row["precision"] == expecting.QUICK for row in rows):
         terminal.say(expecting.loss([row for row in rows if "map50" in row]))
+
+
+def _follow(at: rooms.Rooms, job: Job, out: Path | None, as_json: bool) -> None:
+    """To the end of a run, and what it found."""
+    job = waiting.follow(at, job, as_json)
+    with at.database.read.begin() as session:
+        reasons = documents.failures(session, job.id, REASONS)
+        if out is not None:
+            documents.write(session, job.id, out)
+    answer = {"run": job.id, **job.result}
+    if as_json:
+        terminal.document(answer)
+        return
+    terminal.say(_found(answer))
+    _complain(reasons, answer.get("failed", 0))
 
 
 def _options(
