@@ -30,7 +30,7 @@ class Train {
     this.form = h("div.inside");
     this.check = h("div.inside");
     this.run = h("div");
-    this.button = h("button.primary.for-labeler", { onclick: () => this.retrain() }, "Retrain");
+    this.button = h("button.primary.for-labeler", { disabled: true, onclick: () => this.retrain() }, "Retrain");
     this.pace = h("span.quiet-text");
     this.sheet = h("div.sheet", {}, h("h1", {}, "Train"),
       h("div.two", {},
@@ -43,11 +43,13 @@ class Train {
     if (!project()) return fill(this.element, nothingChosen("Train", "A model learns from the labelled images of one project."));
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
     const fresh = this.project !== project();
+    if (fresh) this.button.disabled = true; // there is nothing yet that a click could send
     this.project = project();
     const found = await attempt(() => get(`${this.base()}/training`));
     if (!found) return;
     this.found = found;
     if (fresh || !this.values) this.draw();
+    this.button.disabled = false;
     await Promise.all([this.look(), this.show(found.jobs[0])]);
   }
 
