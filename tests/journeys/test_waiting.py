@@ -1,0 +1,88 @@
+"""What a page shows of work that waits: no worker lives here, so that it waits for certain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from backend.domain import JobState, Task
+from backend.jobs import kinds, queue
+from backend.services import projects
+from backend.settings import Settings
+from backend.storage import engine, files, tables
+from tests.journeys import conftest
+from tests.journeys.conftest import Site
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site of one's own, whose queue no other journey fills."""
+    conftest.chromium()
+    home = tmp_path_factory.mktemp("idle")
+    url, process = conftest.start(home, "--no-worker")
+    database = engine.connect(Settings(home=home))
+    yield Site(home, url, process, database, files.connect(Settings(home=home)))
+    database.close()
+    conftest.stop(process)
+
+
+@pytest.fixture
+def desk(browser: Browser, idle: Site) -> Iterator[Page]:
+    context = browser.new_context(base_url=idle.url, viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(20_000)
+    page, complaints = context.new_page(), list[str]()
+    conftest.watch(page, idle.url, complaints)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def asked(site: Site, name: str) -> int:
+    """A training that somebody else has asked for."""
+    with site.database.write.begin() as session:
+        project = projects.create(session, name, Task.DETECT, ("open",))
+        request = kinds.Train(project.id, model_id=0, snapshot_id=0, family="golden")
+        return queue.enqueue(session, request, author="ana").id
+
+
+def test_a_click_on_retrain_shows_the_place_in_the_queue_and_when_it_begins(
+    desk: Page, idle: Site
+) -> None:
+    boards = idle.project(images=12)
+    past = asked(idle, "done")
+    with idle.database.write.begin() as session:
+        row = session.get_one(tables.JobRow, past)
+        row.state, row.started, row.finished = JobState.DONE, row.at, row.at + timedelta(minutes=3)
+    asked(idle, "first")
+    asked(idle, "second")
+    desk.goto(f"/?project={boards.id}&tab=train")
+    desk.get_by_role("button", name="Retrain").click()
+    expect(
+        desk.get_by_text("Waiting, place 3 · starts in about 6 min 0 s · takes about 3 min 0 s")
+    ).to_be_visible()
+    desk.reload()
+    expect(desk.get_by_text("Waiting, place 3")).to_be_visible()
+
+
+def test_a_waiting_job_is_cancelled_and_tried_again_and_its_log_says_so(
+    desk: Page, idle: Site
+) -> None:
+    job = asked(idle, "third")
+    desk.goto("/?tab=jobs")
+    row = desk.locator(f"[data-job='{job}']")
+    row.get_by_role("button", name="Log").click()
+    row.get_by_role("button", name="Cancel").click()
+    expect(row.get_by_text("Cancelled")).to_be_visible()
+    log = desk.get_by_role("log", name=f"Log of job {job}")
+    expect(log).to_contain_text("while it waited")
+    row.get_by_role("button", name="Retry").click()
+    expect(log).to_contain_text("Queued again")
+    row.get_by_role("button", name="Cancel").click()
+    expect(row.get_by_text("Cancelled")).to_be_visible()
+    with idle.database.read.begin() as session:
+        assert queue.get(session, job).state == "cancelled"
