@@ -42,11 +42,7 @@ def join(context: Context) -> Any:
     ready = context.cluster()
     if ready.get("token"):
         os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=ready["token"])
-    try:
-        return connect(ready["address"])
-    except Refused as error:
-        # The worker is inside already: the cluster is dying or slow, the token is right.
-        raise Unavailable("The Ray cluster does not answer.") from error
+    return connect(ready["address"])
 
 
 def connect(address: str) -> Any:
@@ -55,10 +51,15 @@ def connect(address: str) -> Any:
     if (door := _door(address)) and not _is_open(*door):
         raise Unavailable(f"{_named(address)} does not answer: nothing listens there.")
     import ray
+    from ray._raylet import GcsClient  # type: ignore[attr-defined]
 
     if not ray.is_initialized():
         own = OWN | {"_temp_dir": str(scratch.own())} if address == "local" else {}
         try:
+            if door:
+                # It says whether the token is right; `ray.init` tells of a wrong one and of a
+                # slow cluster alike that it timed out.
+                GcsClient(address=address)
             ray.init(
                 address=address,
                 log_to_driver=False,
@@ -150,11 +151,10 @@ def _amounts(resources: dict[str, float]) -> dict[str, float]:
 
 
 def _why_not(address: str, error: Exception) -> LoupeError:
-    """Ray says of a cluster that turns us away, as of one that is not there, that it timed out."""
+    """Only a cluster that answers can refuse; one that is silent may just be slow."""
     if address == "local":
         return Unavailable(f"The Ray cluster could not be started on this machine: {error}")
-    turned_away = isinstance(error, ConnectionError) and _door(address)
-    if turned_away or type(error).__name__ == "AuthenticationError":
+    if type(error).__name__ == "AuthenticationError":
         what = "refuses this machine's token" if _has_token() else "asks for a token"
         where = "RAY_AUTH_TOKEN or ~/.ray/auth_token"
         return Refused(f"{_named(address)} {what}: put the cluster's own into {where}.")

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -17,7 +18,7 @@ import pytest
 
 from backend.domain import JobState
 from backend.jobs import kinds, presence
-from backend.services import registry, sampling, training
+from backend.services import detecting, registry, sampling, training
 from backend.storage.files import Files
 from tests.workers import running
 
@@ -26,11 +27,29 @@ TOKEN = "0123456789abcdef" * 4
 HEAD = "from ray.scripts.scripts import main; main()"
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """Where it is, its head's process, and its folder."""
+
+    address: str
+    head: psutil.Process
+    folder: Path
+
+    def processes(self, name: str) -> list[psutil.Process]:
+        """Those of its processes whose command names this."""
+        return [one for one in self.head.children(recursive=True) if name in running.line(one)]
+
+    def has_seen(self, actor: str) -> bool:
+        """Whether an actor of that class has ever lived on it: each tells its log first."""
+        logs = self.folder.glob("session_2*/logs/worker-*.out")
+        return any(f":actor_name:{actor}" in log.read_text() for log in logs)
+
+
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """The address of a cluster with one node of two cores."""
+def cluster() -> Iterator[Cluster]:
+    """A cluster with one node of two cores."""
     folder = Path(tempfile.mkdtemp(prefix="lp", dir="/tmp"))
-    port = free_port()
+    port = running.free_port()
     own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN, "RAY_USAGE_STATS_ENABLED": "0"}
     options = ["--head", "--block", f"--port={port}", "--num-cpus=2", f"--temp-dir={folder}"]
     head = subprocess.Popen(
@@ -41,19 +60,13 @@ def address() -> Iterator[str]:
     )
     try:
         until_open(port)
-        yield f"127.0.0.1:{port}"
+        yield Cluster(f"127.0.0.1:{port}", psutil.Process(head.pid), folder)
     finally:
         for process in psutil.Process(head.pid).children(recursive=True):
             process.kill()
         head.kill()
         head.wait()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def until_open(port: int) -> None:
@@ -78,8 +91,8 @@ def check() -> kinds.Check:
     return kinds.Check(project_id=None, steps=2, seconds=0.05, cluster=True)
 
 
-def test_a_training_runs_on_the_cluster_that_the_setting_names(
-    house: running.House, address: str
+def test_training_and_detection_run_on_the_cluster_that_the_setting_names(
+    house: running.House, cluster: Cluster
 ) -> None:
     files = Files(str(house.home / "files"), house.home / "cache")
     drawn = sampling.draw(files, "pcb", 9, seed=5)
@@ -89,16 +102,36 @@ def test_a_training_runs_on_the_cluster_that_the_setting_names(
         started = training.retrain(
             session, project.id, "yolo", start="scratch", parameters=parameters
         )
-    house.start_worker(LOUPE_RAY_ADDRESS=address, RAY_AUTH_TOKEN=TOKEN)
-    ended = house.until_ended(started.job.id, 300.0)
-    assert (ended.state, ended.error) == (JobState.DONE, "")
+        run = detecting.ask(session, project.id, "golden", options={"ray": True}).id
+    house.start_worker(LOUPE_RAY_ADDRESS=cluster.address, RAY_AUTH_TOKEN=TOKEN)
+    ended = [house.until_ended(id, 300.0) for id in (run, started.job.id)]
+    assert [(job.state, job.error) for job in ended] == [(JobState.DONE, "")] * 2
+    assert (ended[0].result["images"], ended[0].result["failed"]) == (9, 0)
+    assert cluster.has_seen("Looker")
     with house.database.read() as session:
         (worker,) = presence.living(session)
-        assert registry.details(session, started.model.id).provenance["cluster"] == address
-    assert worker.description["address"] == address
+        assert registry.details(session, started.model.id).provenance["cluster"] == cluster.address
+    assert worker.description["address"] == cluster.address
     house.stop()
     house.until_empty()
-    until_open(int(address.rpartition(":")[2]))  # it is not ours to end
+    until_open(int(cluster.address.rpartition(":")[2]))  # it is not ours to end
+    house.until_true(lambda: not cluster.processes("ray::Looker"), 20.0)
+
+
+def test_a_cluster_that_is_slow_is_tried_again(house: running.House, cluster: Cluster) -> None:
+    (slow,) = cluster.processes("gcs_server")
+    slow.suspend()
+    try:
+        house.start_worker(
+            LOUPE_RAY_ADDRESS=cluster.address,
+            RAY_AUTH_TOKEN=TOKEN,
+            RAY_gcs_rpc_server_reconnect_timeout_s="6",
+        )
+        told = house.until(house.put(check()), lambda job: job.failures > 0, 120.0)
+    finally:
+        slow.resume()
+    assert told.state is JobState.QUEUED
+    assert house.until_ended(told.id, 120.0).state is JobState.DONE
 
 
 @pytest.mark.parametrize(
@@ -109,19 +142,19 @@ def test_a_training_runs_on_the_cluster_that_the_setting_names(
     ],
 )
 def test_a_wrong_or_missing_token_is_told_at_once(
-    house: running.House, address: str, token: dict[str, str], sentence: str
+    house: running.House, cluster: Cluster, token: dict[str, str], sentence: str
 ) -> None:
-    house.start_worker(LOUPE_RAY_ADDRESS=address, **token)
+    house.start_worker(LOUPE_RAY_ADDRESS=cluster.address, **token)
     job = house.until_ended(house.put(check()), 120.0)
     assert (job.state, job.attempt) == (JobState.FAILED, 1)
     assert job.error == (
-        f"The Ray cluster at {address} (setting LOUPE_RAY_ADDRESS) {sentence}: "
+        f"The Ray cluster at {cluster.address} (setting LOUPE_RAY_ADDRESS) {sentence}: "
         "put the cluster's own into RAY_AUTH_TOKEN or ~/.ray/auth_token."
     )
 
 
 def test_a_cluster_that_is_not_there_is_told(house: running.House) -> None:
-    nowhere = f"127.0.0.1:{free_port()}"
+    nowhere = f"127.0.0.1:{running.free_port()}"
     house.start_worker(LOUPE_RAY_ADDRESS=nowhere, RAY_AUTH_TOKEN=TOKEN)
     told = house.until(house.put(check()), lambda job: job.failures > 0, 120.0)
     assert told.message.startswith(
