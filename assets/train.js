@@ -124,7 +124,7 @@ class Train {
     const found = await attempt(() => send("POST", `${this.base()}/training/check`, this.values));
     if (!found || wanted !== JSON.stringify(this.values)) return;
     this.button.disabled = found.problems.length > 0;
-    this.pace.textContent = found.seconds ? `about ${span(found.seconds)}` : found.problems.length ? "" : "how long is known after the first training";
+    this.pace.textContent = found.seconds ? `about ${span(found.seconds)}` : found.problems.length ? "" : "how long it takes is known after the first training";
     fill(this.check, report(found, this.project));
   }
 
