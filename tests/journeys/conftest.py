@@ -10,8 +10,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
@@ -23,6 +21,7 @@ from backend.settings import Settings
 from backend.storage import engine, files
 from backend.storage.engine import Database
 from backend.storage.files import Files
+from tests import serving
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PATIENCE = 300
@@ -166,17 +165,9 @@ def _wait(said: Path, process: subprocess.Popen[bytes]) -> str:
     while time.monotonic() < end and process.poll() is None:
         words = said.read_text("utf-8", "replace").split()
         url = next((word for word in words if word.startswith("http://")), "")
-        if url and _answers(url):
+        if url and serving.answers(url):
             return url
         time.sleep(0.2)
     process.kill()
     process.wait()
     raise AssertionError(f"The server did not start: {said.read_text('utf-8', 'replace')}")
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urlopen(f"{url}/health", timeout=5) as answer:
-            return bool(answer.status == 200)
-    except (URLError, OSError):
-        return False

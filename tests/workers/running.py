@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,9 +94,13 @@ class House:
 
     def until_empty(self, seconds: float = 10.0) -> None:
         """Wait until no process of this house is left."""
+        self.until_none(self.processes, seconds)
+
+    def until_none(self, left: Callable[[], Sequence[object]], seconds: float) -> None:
+        """Wait until nothing is left."""
         end = time.monotonic() + seconds
-        while left := self.processes():
-            assert time.monotonic() < end, f"left over: {left}"
+        while found := left():
+            assert time.monotonic() < end, f"left over: {found}"
             time.sleep(0.1)
 
     def until_true(self, what: Callable[[], bool], seconds: float) -> None:

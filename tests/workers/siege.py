@@ -16,8 +16,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import psutil
 from sqlalchemy import select
@@ -27,7 +25,7 @@ from backend.jobs import journal, kinds, queue
 from backend.services import detecting, exporting, projects, proposing, registry, sampling, training
 from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow
-from tests import many
+from tests import many, serving
 from tests.workers import running
 from tests.workers.running import House
 
@@ -44,6 +42,8 @@ PARTS = {
     "-m workers": "worker",
 }
 MOST_FAILURES = 4  # of a job; one that breaks down six times is given up, and rightly so
+# What Ray keeps for itself as long as a cluster stands: spare processes, and one actor of its own.
+RAYS_OWN = ("ray::IDLE", "Agent", "_AutoscalingCoordinatorActor")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ class Siege:
                 [*command, "--port", str(self.port)], env=environment, stdout=log, stderr=log
             )
         self.house.workers.append(self.site)
-        self.house.until_true(lambda: self.site.poll() is not None or _answers(self.port), 180.0)
+        address = f"http://127.0.0.1:{self.port}"
+        ended = self.site.poll
+        self.house.until_true(lambda: ended() is not None or serving.answers(address), 180.0)
         assert self.site.poll() is None
 
     def kill_one(self) -> None:
@@ -125,14 +127,6 @@ def kind(process: psutil.Process) -> str:
     """Whose process it is; empty for one that has just ended."""
     line = running.line(process)
     return next((part for words, part in PARTS.items() if words in line), "")
-
-
-def _answers(port: int) -> bool:
-    try:
-        with urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
-            return bool(answer.status == 200)
-    except (URLError, OSError):
-        return False
 
 
 @contextmanager
@@ -251,7 +245,7 @@ def found(house: House, run: int) -> list[tuple[str, int, list[tuple[float, ...]
 def check_left(built: Siege) -> None:
     """Nothing runs for a job any more; and once the site has ended, nothing at all is left."""
     house = built.house
-    house.until_true(lambda: not at_work(house), 15.0)
+    house.until_none(lambda: at_work(house), 15.0)
     built.site.send_signal(signal.SIGTERM)
     assert built.site.wait(30) == 0
     house.until_empty(20.0)
@@ -261,10 +255,10 @@ def check_left(built: Siege) -> None:
 
 
 def at_work(house: House) -> list[str]:
-    """Processes and actors that carry out something; Ray keeps idle ones and agents of its own."""
+    """Processes and actors that carry out something."""
     lines = [running.line(process) for process in house.processes()]
     actors = [line for line in lines if line.startswith("ray::")]
-    busy = [line for line in actors if not line.startswith("ray::IDLE") and "Agent" not in line]
+    busy = [line for line in actors if not any(word in line for word in RAYS_OWN)]
     return busy + [line for line in lines if "workers.runner" in line]
 
 
