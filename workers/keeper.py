@@ -13,6 +13,7 @@ from workers.attempt import Child
 
 log = logging.getLogger(__name__)
 PATIENCE = 5.0
+START = 120.0  # seconds; where a part of Ray is lost while it starts, it waits for it for ever
 
 
 @dataclass(slots=True)
@@ -28,13 +29,14 @@ class Keeper:
     _seen: dict[str, Any] = field(default_factory=dict)
     _waiting: list[Child] = field(default_factory=list)
     _broken: bool = False
+    _began: float = 0.0
 
     def want(self, who: Child) -> None:
         """Tell the address to a job's process as soon as it is known."""
         self._waiting.append(who)
         if self._child is None:
             log.info("The Ray cluster starts.")
-            self._child = attempt.spawn("workers.cluster")
+            self._child, self._began = attempt.spawn("workers.cluster"), time.monotonic()
 
     def tick(self) -> None:
         """Hear what the cluster's process says."""
@@ -51,7 +53,9 @@ class Keeper:
                 self._seen = message
         if self._ready:
             self._tell(self._ready)
-        if self._child.has_ended():
+        if self._is_late():
+            log.warning("The Ray cluster is given up: it has not started in %.0f s.", START)
+        if self._is_late() or self._child.has_ended():
             self._tell({"error": "The Ray cluster could not be kept alive."})
             self._broken = bool(self._ready)
             self._child.kill()
@@ -75,6 +79,9 @@ class Keeper:
                 time.sleep(0.05)
             self._child.kill()
         self._child, self._ready, self._seen = None, {}, {}
+
+    def _is_late(self) -> bool:
+        return not self._ready and time.monotonic() > self._began + START
 
     def _tell(self, message: dict[str, Any]) -> None:
         for who in self._waiting:

@@ -7,14 +7,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from multiprocessing import Pipe
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from backend.domain import JobState
 from backend.jobs import holding, kinds, presence, queue
+from backend.settings import Settings
 from tests.workers import running
 from tests.workers.running import House
+from workers import keeper
+from workers.attempt import Child
+from workers.keeper import Keeper
 
 STRANGER = """
 import sys
@@ -96,6 +103,24 @@ def test_a_job_leaves_the_cluster_as_it_was(house: House, end: JobState) -> None
             holding.fail(session, queue.get(session, job), "Enough.")
     assert house.until_ended(job).state is end
     until_free(house)
+
+
+def test_a_cluster_that_never_stands_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "START", 1.0)
+    kept = Keeper(Settings(home=tmp_path))
+    ours, theirs = Pipe()
+    with ours, theirs, subprocess.Popen(["true"]) as asking:
+        kept.want(Child(asking, ours))
+        children = psutil.Process().children()
+        (starting,) = (one for one in children if "workers.cluster" in running.line(one))
+        starting.suspend()
+        while not theirs.poll():
+            kept.tick()
+        assert theirs.recv() == {"error": "The Ray cluster could not be kept alive."}
+    assert not starting.is_running()
+    assert kept.description()["state"] == "off"
 
 
 def test_a_stranger_is_not_let_in(house: House) -> None:
