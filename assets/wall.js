@@ -112,7 +112,10 @@ export class Wall {
         this.cells.delete(index);
       }
     }
-    for (let index = first; index < last; index++) this.place(index, all);
+    // What is seen asks for its picture before what is ready above it.
+    const seen = Math.min(last, Math.floor(this.element.scrollTop / this.step) * this.columns);
+    for (let index = seen; index < last; index++) this.place(index, all);
+    for (let index = first; index < seen; index++) this.place(index, all);
     this.wish(first, last);
   }
 
