@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -84,17 +85,25 @@ def stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+@contextmanager
+def served(home: Path, *arguments: str) -> Iterator[Site]:
+    """A home folder's site, until the test is over."""
+    chromium()
+    url, process = start(home, *arguments)
+    settings = Settings(home=home)
+    database = engine.connect(settings)
+    try:
+        yield Site(home, url, process, database, files.connect(settings))
+    finally:
+        database.close()
+        stop(process)
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """One server for all journeys; each test makes its own project."""
-    chromium()
-    home = tmp_path_factory.mktemp("home")
-    url, process = start(home, "--no-worker")
-    settings = Settings(home=home)
-    database = engine.connect(settings)
-    yield Site(home, url, process, database, files.connect(settings))
-    database.close()
-    stop(process)
+    with served(tmp_path_factory.mktemp("home"), "--no-worker") as started:
+        yield started
 
 
 @pytest.fixture(scope="session")
@@ -135,9 +144,18 @@ def page(context: BrowserContext, site: Site, complaints: list[str]) -> Iterator
 @pytest.fixture(scope="module")
 def tab(browser: Browser, site: Site) -> Iterator[Page]:
     """One page for all tests of a file, where each works on an image of its own."""
-    context = browser.new_context(base_url=site.url, viewport={"width": 1440, "height": 900})
-    opened = context.new_page()
-    complaints: list[str] = []
+    with watched(browser, site, 1440, 900) as opened:
+        yield opened
+
+
+@contextmanager
+def watched(browser: Browser, site: Site, width: int = 1280, height: int = 720) -> Iterator[Page]:
+    """A page in a profile of its own, whose every complaint is a failure."""
+    context = browser.new_context(
+        base_url=site.url, viewport={"width": width, "height": height}, accept_downloads=True
+    )
+    context.set_default_timeout(30_000)
+    opened, complaints = context.new_page(), list[str]()
     watch(opened, site.url, complaints)
     yield opened
     context.close()

@@ -16,8 +16,7 @@ from backend.domain import Run, RunImage
 from backend.jobs import listing
 from backend.services import growing, images, projects
 from backend.services.images import NewImage
-from backend.settings import Settings
-from backend.storage import engine, files, warehouse
+from backend.storage import warehouse
 from backend.storage.tables import RunRow
 from tests.journeys import boards, conftest
 from tests.journeys.conftest import Site
@@ -36,13 +35,8 @@ MEAN = """() => {
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Site]:
     """A first start: a site with a worker beside it, which draws its sample project."""
-    conftest.chromium()
-    url, process = conftest.start(tmp_path, "--sample")
-    settings = Settings(home=tmp_path)
-    database = engine.connect(settings)
-    yield Site(tmp_path, url, process, database, files.connect(settings))
-    database.close()
-    conftest.stop(process)
+    with conftest.served(tmp_path, "--sample") as started:
+        yield started
 
 
 def proposed(site: Site) -> bool:

@@ -10,8 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from backend.services import detecting, registry
-from backend.settings import Settings
-from backend.storage import engine, files, warehouse
+from backend.storage import warehouse
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
@@ -23,25 +22,14 @@ LONG = 240_000
 @pytest.fixture(scope="module")
 def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A site with a worker beside it."""
-    conftest.chromium()
-    home = tmp_path_factory.mktemp("trying")
-    url, process = conftest.start(home)
-    settings = Settings(home=home)
-    database = engine.connect(settings)
-    yield Site(home, url, process, database, files.connect(settings))
-    database.close()
-    conftest.stop(process)
+    with conftest.served(tmp_path_factory.mktemp("trying")) as started:
+        yield started
 
 
 @pytest.fixture
 def desk(browser: Browser, working: Site) -> Iterator[Page]:
-    context = browser.new_context(base_url=working.url, viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(20_000)
-    page, complaints = context.new_page(), list[str]()
-    conftest.watch(page, working.url, complaints)
-    yield page
-    context.close()
-    assert complaints == []
+    with conftest.watched(browser, working) as opened:
+        yield opened
 
 
 def test_dropped_pictures_show_their_boxes_within_two_seconds_and_leave_nothing(

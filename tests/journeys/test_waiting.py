@@ -11,8 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from backend.domain import JobState, Task
 from backend.jobs import kinds, queue
 from backend.services import projects
-from backend.settings import Settings
-from backend.storage import engine, files, tables
+from backend.storage import tables
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
@@ -22,24 +21,14 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A site of one's own, whose queue no other journey fills."""
-    conftest.chromium()
-    home = tmp_path_factory.mktemp("idle")
-    url, process = conftest.start(home, "--no-worker")
-    database = engine.connect(Settings(home=home))
-    yield Site(home, url, process, database, files.connect(Settings(home=home)))
-    database.close()
-    conftest.stop(process)
+    with conftest.served(tmp_path_factory.mktemp("idle"), "--no-worker") as started:
+        yield started
 
 
 @pytest.fixture
 def desk(browser: Browser, idle: Site) -> Iterator[Page]:
-    context = browser.new_context(base_url=idle.url, viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(20_000)
-    page, complaints = context.new_page(), list[str]()
-    conftest.watch(page, idle.url, complaints)
-    yield page
-    context.close()
-    assert complaints == []
+    with conftest.watched(browser, idle) as opened:
+        yield opened
 
 
 def asked(site: Site, name: str) -> int:

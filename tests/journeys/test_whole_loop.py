@@ -16,8 +16,6 @@ from backend import matching, sample
 from backend.domain import Box, Project, State
 from backend.sample.boards import CLASSES
 from backend.services import listing, projects, provenance, registry, reviewing
-from backend.settings import Settings
-from backend.storage import engine, files
 from backend.storage.tables import RunRow
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
@@ -34,26 +32,15 @@ Truth = Mapping[int, Sequence[Box]]
 @pytest.fixture
 def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A site as a new person starts it: a worker beside it, and the sample project."""
-    conftest.chromium()
-    home = tmp_path_factory.mktemp("loop")
-    url, process = conftest.start(home, "--sample")
-    settings = Settings(home=home)
-    database = engine.connect(settings)
-    yield Site(home, url, process, database, files.connect(settings))
-    database.close()
-    conftest.stop(process)
+    with conftest.served(tmp_path_factory.mktemp("loop"), "--sample") as started:
+        yield started
 
 
 @pytest.fixture
 def desk(browser: Browser, working: Site) -> Iterator[Page]:
     """A page whose every complaint fails the test."""
-    context = browser.new_context(base_url=working.url, viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(30_000)
-    page, complaints = context.new_page(), list[str]()
-    conftest.watch(page, working.url, complaints)
-    yield page
-    context.close()
-    assert complaints == []
+    with conftest.watched(browser, working, 1440, 900) as opened:
+        yield opened
 
 
 def drawn_project(page: Page, site: Site) -> tuple[Project, Truth]:

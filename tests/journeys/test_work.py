@@ -12,8 +12,6 @@ from playwright.sync_api import Browser, Page, expect
 from backend.domain import Project
 from backend.jobs import kinds, queue
 from backend.services import listing, registry
-from backend.settings import Settings
-from backend.storage import engine, files
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
@@ -26,14 +24,8 @@ SEEN_BATCH = re.compile(r"Epoch \d+ of 500, batch \d+ of \d+: loss [\d.]+, [\d.]
 @pytest.fixture(scope="module")
 def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A site with a worker beside it."""
-    conftest.chromium()
-    home = tmp_path_factory.mktemp("working")
-    url, process = conftest.start(home)
-    settings = Settings(home=home)
-    database = engine.connect(settings)
-    yield Site(home, url, process, database, files.connect(settings))
-    database.close()
-    conftest.stop(process)
+    with conftest.served(tmp_path_factory.mktemp("working")) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +36,8 @@ def boards(working: Site) -> Project:
 @pytest.fixture
 def desk(browser: Browser, working: Site) -> Iterator[Page]:
     """A page on the site with a worker."""
-    context = browser.new_context(
-        base_url=working.url, viewport={"width": 1280, "height": 720}, accept_downloads=True
-    )
-    context.set_default_timeout(20_000)
-    page, complaints = context.new_page(), list[str]()
-    conftest.watch(page, working.url, complaints)
-    yield page
-    context.close()
-    assert complaints == []
+    with conftest.watched(browser, working) as opened:
+        yield opened
 
 
 def test_the_golden_board_detects_without_a_model(desk: Page, boards: Project) -> None:
