@@ -39,20 +39,29 @@ class Context:
     folder: Path
     stopping: Event = field(default_factory=Event)
     ask_cluster: Callable[[], Mapping[str, str]] | None = None
+    _untold: tuple[float, str] | None = field(default=None, init=False)
     _written: float = field(default=0.0, init=False)
 
     def check(self) -> None:
         """Raise Cancelled if the job must end now; call it in every long loop."""
         if self.stopping.is_set():
             raise Cancelled(f"Job {self.job.id} was asked to stop.")
+        if self._untold is not None:
+            self._tell(*self._untold)
 
     def progress(self, fraction: float, message: str) -> None:
-        """How far it is, from 0 to 1, with a sentence; call it as often as you like."""
+        """How far it is, from 0 to 1, with a sentence; call it as often as you like.
+
+        What comes too soon after the last one is told by the next `check`.
+        """
+        self._untold = fraction, message
         self.check()
+
+    def _tell(self, fraction: float, message: str) -> None:
         now = time.monotonic()
         if now - self._written < BETWEEN_WRITES and fraction < 1.0:
             return
-        self._written = now
+        self._untold, self._written = None, now
         try:
             with self.database.write.begin() as session:
                 holding.progress(session, self.job, fraction, message)
