@@ -18,6 +18,7 @@ import psutil
 
 from backend import settings as all_settings
 from backend.errors import LoupeError, Refused, Unavailable
+from backend.jobs import journal
 from backend.settings import Settings
 from workers import scratch, wire
 from workers.context import Context
@@ -72,6 +73,15 @@ def connect(address: str) -> Any:
     return ray
 
 
+def stands() -> bool:
+    """Whether the cluster that this process has joined, if any, still answers."""
+    ray = sys.modules.get("ray")
+    if ray is None or not ray.is_initialized():
+        return True
+    door = _door(str(ray.get_runtime_context().gcs_address))
+    return door is None or _is_open(*door)
+
+
 def describe(ray: Any) -> dict[str, Any]:
     """Nodes with their cores, GPUs and memory, and how much of all is free."""
     nodes = [_node(node) for node in ray.nodes() if node["Alive"]]
@@ -84,6 +94,7 @@ def main(descriptor: int) -> None:
     line = wire.Child(descriptor)
     line.listen()
     settings = all_settings.current()
+    wire.write_to(journal.cluster_log_path(settings.home))
     try:
         ray = connect(settings.ray_address or "local")
     except (Refused, Unavailable) as error:

@@ -28,6 +28,7 @@ class Keeper:
     _ready: dict[str, Any] = field(default_factory=dict)
     _seen: dict[str, Any] = field(default_factory=dict)
     _waiting: list[Child] = field(default_factory=list)
+    _dead: Child | None = None
     _broken: bool = False
     _began: float = 0.0
 
@@ -41,6 +42,7 @@ class Keeper:
     def tick(self) -> None:
         """Hear what the cluster's process says."""
         self._broken = False
+        self._clear_away()
         if self._child is None:
             return
         for message in self._child.messages():
@@ -58,7 +60,7 @@ class Keeper:
         if self._is_late() or self._child.has_ended():
             self._tell({"error": "The Ray cluster could not be kept alive."})
             self._broken = bool(self._ready)
-            self._child.kill()
+            self._dead = self._child
             self._child, self._ready, self._seen = None, {}, {}
 
     def broke_down(self) -> bool:
@@ -72,6 +74,7 @@ class Keeper:
 
     def close(self) -> None:
         """Leave the cluster; one of our own ends with it."""
+        self._clear_away()
         if self._child is not None:
             self._child.send({"stop": True})
             end = time.monotonic() + PATIENCE
@@ -79,6 +82,12 @@ class Keeper:
                 time.sleep(0.05)
             self._child.kill()
         self._child, self._ready, self._seen = None, {}, {}
+
+    def _clear_away(self) -> None:
+        """End what is left of a lost cluster, a round after its jobs: they read its files."""
+        if self._dead is not None:
+            self._dead.kill()
+            self._dead = None
 
     def _is_late(self) -> bool:
         return not self._ready and time.monotonic() > self._began + START

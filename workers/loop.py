@@ -122,10 +122,10 @@ class Worker:
             self.busy[lane] = attempt.begin(job, self.settings.lease_seconds)
 
     def _look_after(self, lane: kinds.Lane, running: Attempt) -> None:
+        self._answer(running)
         if running.has_ended():
             self._conclude(lane)
             return
-        self._answer(running)
         now = time.monotonic()
         try:
             if now >= running.renew_at:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import errno
 import logging
-import os
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy.exc import OperationalError
@@ -22,7 +20,7 @@ from backend.errors import Cancelled, LeaseLost, LoupeError, Refused, Unavailabl
 from backend.jobs import holding, journal, kinds, queue
 from backend.settings import Settings
 from backend.storage import engine, files
-from workers import handlers, scratch, wire
+from workers import cluster, handlers, scratch, wire
 from workers.context import Context
 
 log = logging.getLogger(__name__)
@@ -36,7 +34,7 @@ def main(descriptor: int) -> None:
     settings = all_settings.current()
     database = engine.connect(settings)
     number = int(line.first()["job"])
-    _write_to(journal.log_path(settings.home, number))
+    wire.write_to(journal.log_path(settings.home, number))
     with database.read() as session:
         job = queue.get(session, number)
     carry_out(database, job, lambda: _run(line, settings, database, job))
@@ -95,9 +93,12 @@ def _plain(error: OSError | OperationalError) -> str:
 
 
 def _is_the_clusters(error: Exception) -> bool:
-    """Whether Ray itself failed: an error of our own code that it carries has another type."""
-    ours = type(error).__module__ == "ray.exceptions"
-    return ours and not type(error).__name__.startswith("RayTaskError")
+    """Whether Ray itself failed: with an error of its own, or because it stands no more.
+
+    A RayTaskError carries what a task raised; on a dying cluster that may be anything.
+    """
+    own = type(error).__module__ == "ray.exceptions"
+    return (own and not type(error).__name__.startswith("RayTaskError")) or not cluster.stands()
 
 
 def _unexpected(error: Exception) -> str:
@@ -112,17 +113,6 @@ def _cluster(line: wire.Child, context: Context) -> Mapping[str, str]:
     if answer.get("error"):
         raise (Refused if answer.get("for_good") else Unavailable)(str(answer["error"]))
     return answer
-
-
-def _write_to(path: Path) -> None:
-    """All that this process and its libraries print goes to the job's log, not the terminal."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(file, 1)
-    os.dup2(file, 2)
-    os.close(file)
-    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-    logging.basicConfig(level=logging.INFO, format=form, stream=sys.stderr)
 
 
 if __name__ == "__main__":

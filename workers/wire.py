@@ -5,10 +5,13 @@ A process whose other end has died takes its whole group with it, so that nothin
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -55,3 +58,14 @@ class Child:
             else:
                 self._answer = message
                 self._answered.set()
+
+
+def write_to(path: Path) -> None:
+    """All that this process and its libraries print goes to a log, not to the terminal."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    os.close(file)
+    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=logging.INFO, format=form, stream=sys.stderr)

@@ -60,6 +60,11 @@ def log_path(home: Path, job_id: int) -> Path:
     return home / "logs" / f"job-{job_id}.log"
 
 
+def cluster_log_path(home: Path) -> Path:
+    """Where all that our own Ray cluster prints is kept."""
+    return home / "logs" / "cluster.log"
+
+
 def folder(home: Path, job_id: int) -> Path:
     """Where a job keeps what it needs to go on after a crash; removed when it has ended."""
     return home / "jobs" / str(job_id)

@@ -119,6 +119,7 @@ def test_a_cluster_that_never_stands_is_given_up(
         while not theirs.poll():
             kept.tick()
         assert theirs.recv() == {"error": "The Ray cluster could not be kept alive."}
+    kept.tick()
     assert not starting.is_running()
     assert kept.description()["state"] == "off"
 
@@ -130,10 +131,11 @@ def test_a_stranger_is_not_let_in(house: House) -> None:
     assert b"AuthenticationError" in refused.stderr
 
 
-def test_a_job_survives_its_cluster(house: House) -> None:
-    job = house.put(on_cluster(40, 0.2))
+@pytest.mark.parametrize("part", ["gcs_server", "raylet", "workers.cluster"])
+def test_a_job_survives_its_cluster(house: House, part: str) -> None:
+    job = house.put(on_cluster(20, 0.2))
     house.until_step(job, 3)
-    kill(house, "gcs_server")
+    kill(house, part)
     ended = house.until_ended(job, 90.0)
     assert ended.state is JobState.DONE
     assert ended.result["resumed_at"] >= 2
