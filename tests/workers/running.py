@@ -115,7 +115,7 @@ class House:
         for worker in self.workers:
             worker.send_signal(signal.SIGTERM)
         for worker in self.workers:
-            worker.wait(20)
+            worker.wait(60)
 
     def _is_ours(self, process: psutil.Process) -> bool:
         try:
