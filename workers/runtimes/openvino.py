@@ -24,13 +24,13 @@ from workers.runtimes.boxes import BoxModel
 from workers.runtimes.labels import LabelModel
 
 GRAPH, QUICK = "graph.xml", "quick.xml"
-KEEP_LEVEL = 100  # as in workers.runtimes.graph, which takes torch
+KEEP_LEVEL, KEEP_PATCHED = 100, 64  # as in workers.runtimes.graph, which takes torch
 FIRST, CROWDED = 30, 10  # where one picture of ten is crowded, the quick graph gains nothing
 SURE = 0.05  # the confidence from which the quick graph is worth it
 CALIBRATION = 192
 MOST_SHAPES = 32
-# Everything that is not a layer of the network stays in floats.
-BESIDE_LAYERS = r"^(?!.*__module\.(layers|head)).*aten.*"
+# What is neither a layer of the network nor a convolution over patches stays in floats.
+BESIDE_LAYERS = r"^(?!.*__module\.(layers|head))(?!.*aten::_convolution).*aten.*"
 
 
 def precision(wanted: str, family: str) -> str:
@@ -52,7 +52,7 @@ def about(source: Source) -> tuple[tuple[str, ...], int]:
 
 def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
     """Write the graph for any picture size; for int8, quantised after looking at pictures."""
-    from workers.runtimes import networks
+    from workers.runtimes import activations, networks
 
     if source.family != "yolo":
         if precision == "int8":
@@ -64,6 +64,8 @@ def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Pat
         (GRAPH, networks.detector(source)[0]),
         (QUICK, networks.quick_detector(source)),
     ):
+        if precision == "int8":
+            activations.trade(graph)
         model = _converted(graph)
         if precision == "int8":
             model = _quantised(model, source.image_size, pictures)
@@ -95,6 +97,14 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
+class Compiled:
+    """A graph for one input shape, and where its pictures are written."""
+
+    def __init__(self, request: Any) -> None:
+        self.request = request
+        self.input: NDArray[np.uint8] = np.asarray(request.get_input_tensor().data)
+
+
 class OpenVinoForward:
     """A prepared graph; each input shape is compiled once and keeps its own input."""
 
@@ -105,7 +115,7 @@ class OpenVinoForward:
         self._kept = path.parent / "compiled"
         self._core.set_property({"CACHE_DIR": str(self._kept)})
         self._path = str(path)
-        self._requests: OrderedDict[tuple[int, int], Any] = OrderedDict()
+        self._compiled: OrderedDict[tuple[int, int], Compiled] = OrderedDict()
         self._options = {
             "INFERENCE_PRECISION_HINT": "bf16" if precision == "int8" else precision,
             "INFERENCE_NUM_THREADS": threads,
@@ -117,16 +127,16 @@ class OpenVinoForward:
         """The input of that shape, for one picture."""
         del count
         shape = height, width
-        if shape not in self._requests:
-            self._requests[shape] = self._compile(height, width)
-            if len(self._requests) > MOST_SHAPES:
-                self._requests.popitem(last=False)
-        self._requests.move_to_end(shape)
-        return np.asarray(self._requests[shape].get_input_tensor().data)
+        if shape not in self._compiled:
+            self._compiled[shape] = Compiled(self._compile(height, width))
+            if len(self._compiled) > MOST_SHAPES:
+                self._compiled.popitem(last=False)
+        self._compiled.move_to_end(shape)
+        return self._compiled[shape].input
 
     def infer(self, tensor: NDArray[np.uint8]) -> NDArray[np.float32]:
         """The rows of the picture that was written into this shape's input."""
-        request = self._requests[tensor.shape[1], tensor.shape[2]]
+        request = self._compiled[tensor.shape[1], tensor.shape[2]].request
         request.infer()
         return np.asarray(request.get_output_tensor().data)
 
@@ -166,7 +176,7 @@ class QuickForward:
             return self._all_of(tensor)
         self._seen += 1
         rows = self._quick.infer(tensor)
-        last_of_levels = rows[0, KEEP_LEVEL - 1 :: KEEP_LEVEL, 4]
+        last_of_levels = rows[0, _lasts(rows.shape[1]), 4]
         if (last_of_levels >= self._confidence).any():
             self._crowded += 1
             return self._all_of(tensor)
@@ -178,6 +188,11 @@ class QuickForward:
         target = whole.tensor(*tensor.shape[:3])
         target[:] = tensor
         return whole.infer(target)
+
+
+def _lasts(count: int) -> list[int]:
+    """Where the rows of each level of the quick graph end."""
+    return [*range(KEEP_PATCHED - 1, count - KEEP_LEVEL, KEEP_PATCHED), count - 1]
 
 
 def _converted(graph: Any, side: int = 640) -> Any:

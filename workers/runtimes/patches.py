@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-AROUND, CELLS = 5, 25
+AROUND, MARGIN = 5, 2
 
 
 def sides(branch: Any, features: Tensor, chosen: Tensor) -> Tensor:
@@ -20,14 +20,13 @@ def sides(branch: Any, features: Tensor, chosen: Tensor) -> Tensor:
     first, second, last = branch
     count, channels = chosen.shape[0], features.shape[1]
     index, inside = _neighbours(features.shape[2], features.shape[3])
-    rows = features.permute(0, 2, 3, 1).reshape(-1, channels)
-    patches = rows.index_select(0, index.index_select(0, chosen).reshape(-1))
     # What lies outside of the picture is zero, before the first convolution and after it.
-    mask = inside.to(features.dtype).index_select(0, chosen)
-    patches = patches.reshape(count, CELLS, channels) * mask.unsqueeze(2)
+    padded = functional.pad(features, (MARGIN,) * 4)
+    rows = padded.permute(0, 2, 3, 1).reshape(-1, channels)
+    patches = rows.index_select(0, index.index_select(0, chosen).reshape(-1))
     image = patches.reshape(count, AROUND, AROUND, channels).permute(0, 3, 1, 2)
-    middle = mask.reshape(count, 1, AROUND, AROUND)[:, :, 1:-1, 1:-1]
-    image = _valid(first, image) * middle
+    mask = inside.to(features.dtype).index_select(0, chosen)
+    image = _valid(first, image) * mask.unsqueeze(1)
     return torch.as_tensor(last(_valid(second, image)).reshape(count, -1))
 
 
@@ -37,12 +36,13 @@ def _valid(layer: Any, image: Tensor) -> Tensor:
 
 
 def _neighbours(height: Any, width: Any) -> tuple[Tensor, Tensor]:
-    """For each cell the 25 cells around it, and which of them exist; constant for one shape."""
-    offset = torch.arange(AROUND) - AROUND // 2
-    y = torch.arange(height).reshape(-1, 1, 1, 1) + offset.reshape(1, 1, -1, 1)
-    x = torch.arange(width).reshape(1, -1, 1, 1) + offset.reshape(1, 1, 1, -1)
+    """For each cell the places of the 5×5 around it in the padded features, and which of the
+    3×3 around it exist; constant for one shape."""
+    around = torch.arange(AROUND)
+    y = torch.arange(height).reshape(-1, 1, 1, 1) + around.reshape(1, 1, -1, 1)
+    x = torch.arange(width).reshape(1, -1, 1, 1) + around.reshape(1, 1, 1, -1)
+    index = y * (width + 2 * MARGIN) + x
+    near = slice(1, AROUND - 1)
+    y, x = y[:, :, near] - MARGIN, x[..., near] - MARGIN
     inside = (y >= 0) & (y < height) & (x >= 0) & (x < width)
-    # Tensor arithmetic, so that a traced graph keeps the shape open.
-    y = torch.minimum(y.clamp(min=0), torch.zeros_like(y) + (height - 1))
-    x = torch.minimum(x.clamp(min=0), torch.zeros_like(x) + (width - 1))
-    return (y * width + x).reshape(-1, CELLS), inside.reshape(-1, CELLS)
+    return index.reshape(-1, AROUND**2), inside.reshape(-1, AROUND - 2, AROUND - 2)
