@@ -134,7 +134,12 @@ def cut(work: Iterable[Work], size: int) -> Iterator[Chunk]:
         part = tuple(itertools.islice(remaining, size))
         if not part:
             return
-        goldens = tuple(one.golden for one in part) if any(one.golden for one in part) else ()
-        yield Chunk(
-            number, tuple(one.index for one in part), tuple(one.source for one in part), goldens
-        )
+        yield chunk(number, part)
+
+
+def chunk(number: int, part: Sequence[Work]) -> Chunk:
+    """These pictures as one chunk."""
+    goldens = tuple(one.golden for one in part) if any(one.golden for one in part) else ()
+    return Chunk(
+        number, tuple(one.index for one in part), tuple(one.source for one in part), goldens
+    )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol, Self
 
 from workers import cluster
 from workers.context import Context
+from workers.engine import chunks
 from workers.engine.actors import RayPool
-from workers.engine.chunks import Chunk, ChunkResult
+from workers.engine.chunks import Chunk, ChunkResult, Work
 from workers.engine.local import LocalPool
 from workers.engine.work import Setup
 
 FEW, MANY = 64, 2000  # images from which a joined cluster, or one of our own, is used
 SMALLEST, LARGEST = 4, 32  # images in a chunk; LARGEST keeps it below a pipe's buffer
+SHARES = 8  # of what is left: a chunk is at most one, for each worker
 
 
 class Pool(Protocol):
@@ -43,11 +46,14 @@ def open_pool(context: Context, setup: Setup, images: int, ray: bool | None) -> 
 
 def standing_by(
     context: Context, setup: Setup, images: int, ray: bool | None
-) -> AbstractContextManager[LocalPool | None]:
-    """Processes that load the model while the ledger is asked; none where Ray will look."""
-    if _wants_ray(context, images, ray):
+) -> AbstractContextManager[Pool | None]:
+    """The pool, loading the model while the ledger is asked.
+
+    None where a cluster would first have to be started, perhaps for images that are all known.
+    """
+    if _wants_ray(context, images, ray) and not context.settings.ray_address:
         return nullcontext()
-    return LocalPool(setup, check=context.check)
+    return open_pool(context, setup, images, ray)
 
 
 def _wants_ray(context: Context, images: int, asked: bool | None) -> bool:
@@ -57,6 +63,13 @@ def _wants_ray(context: Context, images: int, asked: bool | None) -> bool:
     return images >= (FEW if context.settings.ray_address else MANY)
 
 
-def chunk_size(images: int, workers: int) -> int:
-    """Large enough to cost nothing, small enough that all workers end together."""
-    return max(SMALLEST, min(LARGEST, images // (workers * 8)))
+def cut(work: Sequence[Work], workers: int) -> Iterator[Chunk]:
+    """Chunks large enough to cost nothing; small ones last, so that all workers end together."""
+    remaining, left = iter(work), len(work)
+    for number in itertools.count():
+        size = max(SMALLEST, min(LARGEST, left // (workers * SHARES)))
+        part = tuple(itertools.islice(remaining, size))
+        if not part:
+            return
+        yield chunks.chunk(number, part)
+        left -= len(part)

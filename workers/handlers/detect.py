@@ -16,10 +16,10 @@ from backend.services import detecting
 from backend.services.detecting import Chosen
 from workers import fitting
 from workers.context import Context
-from workers.engine import chunks, pools, setups, sources
+from workers.engine import pools, setups, sources
 from workers.engine.chunks import Work
 from workers.engine.ledger import Ledger
-from workers.engine.local import LocalPool
+from workers.engine.pools import Pool
 from workers.engine.setups import Rooms
 from workers.engine.sources import Item
 from workers.engine.work import Setup
@@ -80,7 +80,7 @@ def describe(
 
 
 def _look(
-    context: Context, request: kinds.Detect, setup: Setup, book: Ledger, ready: LocalPool | None
+    context: Context, request: kinds.Detect, setup: Setup, book: Ledger, ready: Pool | None
 ) -> None:
     remaining = book.remaining()
     if not remaining:
@@ -88,7 +88,7 @@ def _look(
     work = [Work(i, item.source, item.golden) for i, item in remaining]
     opened = ready or pools.open_pool(context, setup, len(work), request.options.get("ray"))
     with opened as pool:
-        book.follow(pool.run(chunks.cut(work, pools.chunk_size(len(work), pool.size))))
+        book.follow(pool.run(pools.cut(work, pool.size)))
 
 
 def _items(context: Context, request: kinds.Detect) -> Iterator[Item]:
