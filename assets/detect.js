@@ -12,6 +12,8 @@ import { ago, count, many, model, share } from "./words.js";
 const SOURCES = [["all", "All images"], ["new", "New images"], ["undone", "Images that are not done"], ["test", "Test split"], ["val", "Validation split"], ["train", "Training split"]];
 const ASKS = { all: {}, new: { states: ["new"] }, undone: { states: ["new", "started"] }, test: { splits: ["test"] }, val: { splits: ["val"] }, train: { splits: ["train"] } };
 
+const TILES = [["auto", "In tiles where things would be too small to see"], ["off", "Always whole"], ["on", "Always in tiles"]];
+
 /** @param {HTMLElement} element */
 export function mount(element) {
   const detect = new Detect(element);
@@ -61,11 +63,13 @@ class Detect {
     const shown = h("output.number", {}, ".25");
     this.confidence.addEventListener("input", () => (shown.textContent = share(Number(this.confidence.value), 2)));
     this.precision = select([["", "Automatic"], ["bf16", "bf16"], ["int8", "int8, faster"], ["f32", "f32"]], "", () => this.words());
+    this.tiles = select(TILES, this.found.tiles, (wish) => this.tile(wish), { class: "for-labeler" });
     this.again = h("input", { type: "checkbox" });
     const nothing = !models.length && !golden.length;
     fill(this.form, nothing && h("p.warn", {}, "There is no trained model, and no image has a golden: train a model first."),
       field("Model", this.model), field("Images", this.source),
       h("div.form-grid", {}, field("Lowest score", h("div.row", {}, this.confidence, shown)), field("Precision", this.precision)),
+      field("Large pictures", this.tiles, "Tiles show small things at the picture's own scale; they take as much longer as there are tiles. Kept for this project."),
       h("label.row", {}, this.again, "Look again at images that this model knows"), this.foresight.element);
     this.button.disabled = nothing;
     this.words();
@@ -78,6 +82,13 @@ class Detect {
     this.button.textContent = `Detect in ${many(number, "image")}`;
     this.button.disabled = number === 0 || !this.model.value;
     this.foresight.show(this.base(), this.model.value, number, this.precision.value);
+  }
+
+  tile(wish) {
+    return attempt(async () => {
+      this.found.tiles = (await send("PUT", `${this.base()}/tiles`, { wish })).tiles;
+      toast(`Large pictures: ${TILES.find(([name]) => name === wish)[1].toLowerCase()}.`, "done");
+    });
   }
 
   detect() {

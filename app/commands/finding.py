@@ -21,6 +21,9 @@ Model = Annotated[
 Conf = Annotated[float | None, typer.Option(help="Lowest score that counts.", min=0.0, max=1.0)]
 Runtime = Annotated[str, typer.Option(help="openvino, torch …; default: the fastest.")]
 Precision = Annotated[str, typer.Option(help="bf16, int8, f32; default: bf16 where it is known.")]
+Tiles = Annotated[
+    str, typer.Option(help="Large pictures: auto, off (whole), on; default: as the project says.")
+]
 Out = Annotated[Path | None, typer.Option(help="Folder for a JSON file of each picture.")]
 Of = Annotated[str, typer.Option("--project", help="The model's project, where it is not named.")]
 REASONS = 8
@@ -47,6 +50,7 @@ def detect(
     conf: Conf = None,
     runtime: Runtime = "",
     precision: Precision = "",
+    tiles: Tiles = "",
     again: Annotated[bool, typer.Option("--again", help="Look at known images again.")] = False,
     out: Out = None,
     project: Of = "",
@@ -57,7 +61,7 @@ def detect(
 
     Example: loupe detect ./lot-7 --model champion --out found
     """
-    options = _options(runtime, precision, conf, again=again)
+    options = _options(runtime, precision, conf, tiles=tiles, again=again)
     wait = wait or out is not None
     with rooms.open_rooms() as at:
         with at.database.write.begin() as session:
@@ -157,9 +161,9 @@ def _follow(at: rooms.Rooms, job: Job, out: Path | None, as_json: bool) -> None:
 
 
 def _options(
-    runtime: str, precision: str, conf: float | None, *, again: bool = False
+    runtime: str, precision: str, conf: float | None, **more: str | bool
 ) -> dict[str, Any]:
-    given = {"runtime": runtime, "precision": precision, "confidence": conf, "again": again}
+    given = {"runtime": runtime, "precision": precision, "confidence": conf, **more}
     return {name: value for name, value in given.items() if value not in ("", None, False)}
 
 

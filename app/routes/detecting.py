@@ -14,7 +14,7 @@ from app.routes import shapes
 from backend.errors import Invalid, NotFound
 from backend.jobs import listing as jobs_of
 from backend.jobs import queue
-from backend.services import detecting, listing, proposing, registry
+from backend.services import detecting, listing, proposing, registry, tiling
 from backend.storage import rendering, warehouse
 
 router = APIRouter(prefix="/api/projects/{project}/detect", dependencies=[login.SEES])
@@ -41,6 +41,13 @@ class Options(BaseModel):
     runtime: str | None = Field(None, max_length=40)
     precision: str | None = Field(None, max_length=10)
     again: bool | None = None
+
+
+class Tiles(BaseModel):
+    """How large pictures are looked at from now on."""
+
+    model_config = ConfigDict(extra="forbid")
+    wish: str = Field(max_length=10)
 
 
 class Wanted(BaseModel):
@@ -71,7 +78,16 @@ def form(project: str, at: house.At) -> dict[str, Any]:
             "counts": listing.counts(session, found.id, listing.Filter()),
             "runs": [shapes.run(one, warehouse.totals(session, one.id)) for one in runs],
             "jobs": [shapes.standing(one, jobs_of.standing(session, one)) for one in jobs],
+            "tiles": tiling.wish(session, found.id),
         }
+
+
+@router.put("/tiles")
+def tile(project: str, body: Tiles, at: house.At, person: login.Labeler) -> dict[str, str]:  # noqa: ARG001
+    """Look at the project's large pictures whole, in tiles, or as their boxes suggest."""
+    with at.write() as session:
+        tiling.choose(session, house.project(session, project).id, body.wish)
+    return {"tiles": body.wish}
 
 
 @router.post("", status_code=201)

@@ -16,7 +16,7 @@ from backend import families
 from backend.domain import Job, ModelState
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
-from backend.services import projects
+from backend.services import projects, tiling
 from backend.storage import engine
 from backend.storage.tables import BoxRow, ImageRow, ModelRow, ProjectRow
 
@@ -69,6 +69,7 @@ def ask(
     """
     chosen = choose(session, project_id, model)
     _check(chosen, project_id, source or {})
+    tiling.check(str((options or {}).get(tiling.OPTION, tiling.AUTO)))
     request = kinds.Detect(
         project_id,
         chosen.family,

@@ -72,7 +72,8 @@ class Worth:
     """mAP as the area under the curve (and as COCO's 101 points), and places whatever their type.
 
     `false_calls` are places a board that a person would look at in vain when the threshold lets
-    one defect in a hundred escape.
+    one defect in a hundred escape. `dishonest` is how far the scores of places are from the share
+    of them that are defects, in the mean over tenths of the scores.
     """
 
     map33: float
@@ -85,6 +86,7 @@ class Worth:
     typed_f1: float
     types: float
     false_calls: float
+    dishonest: float
 
 
 def worth(found: Sequence[Detections], truths: Sequence[Floats]) -> Worth:
@@ -97,7 +99,7 @@ def worth(found: Sequence[Detections], truths: Sequence[Floats]) -> Worth:
     _, precision, recall, f1 = curves.operating_point(places)
     return Worth(
         areas[0], areas[1], coco[0], coco[1], f1, precision, recall,
-        _typed_f1(rankings), types_right(images), false_calls(places, 0.01),
+        _typed_f1(rankings), types_right(images), false_calls(places, 0.01), dishonest(places),
     )  # fmt: skip
 
 
@@ -116,6 +118,15 @@ def false_calls(places: Ranking, escapes: float) -> float:
     if last >= len(right):
         return float("inf")
     return float(places.wrong[0][: last + 1].sum() / len(places.truths))
+
+
+def dishonest(places: Ranking) -> float:
+    """The expected calibration error: tenths of the scores, each weighing as many places it has."""
+    counted = places.right[0] | places.wrong[0]
+    scores, right = places.scores[counted], places.right[0][counted]
+    tenth = np.minimum((scores * 10).astype(int), 9)
+    apart = [abs(float((scores - right)[tenth == each].sum())) for each in set(tenth.tolist())]
+    return sum(apart) / max(1, len(scores))
 
 
 def types_right(images: Sequence[Judged]) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from backend.services import detecting, registry
+from backend.services import detecting, registry, tiling
 from backend.storage import warehouse
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
@@ -77,6 +77,21 @@ def test_a_run_is_foreseen_from_the_last_one_and_tells_what_it_could_not_read(
     expect(desk.get_by_text("images/s").first).to_be_visible(timeout=LONG)
     desk.reload()
     expect(desk.get_by_text(re.compile(r"About [\d.]+ s at the [\d,]+ images/s"))).to_be_visible()
+
+
+def test_how_large_pictures_are_looked_at_is_kept_for_the_project(
+    desk: Page, working: Site
+) -> None:
+    project = working.project(images=2, name="to tile")
+    desk.goto(f"/?project={project.id}&tab=detect")
+    large = desk.get_by_role("combobox", name="Large pictures")
+    expect(large).to_have_value("auto")
+    large.select_option("Always in tiles")
+    expect(desk.get_by_text("Large pictures: always in tiles.")).to_be_visible()
+    with working.database.read.begin() as session:
+        assert tiling.wish(session, project.id) == "on"
+    desk.reload()
+    expect(large).to_have_value("on")
 
 
 def test_the_loss_of_int8_stands_there_before_it_is_chosen(desk: Page, working: Site) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from backend import families
-from backend.services import detecting
+from backend.services import detecting, tiling
 from backend.services.detecting import Chosen
 from backend.settings import Settings
 from backend.storage.engine import Database
@@ -57,7 +57,7 @@ def setup(
 ) -> Setup:
     """How workers load it and look at pictures."""
     confidence = float(options.get("confidence", CONFIDENCE))
-    tile = _tile(rooms, project_id, chosen, prepared, str(options.get("tiles", "auto")))
+    tile = _tile(rooms, project_id, chosen, prepared, str(options.get("tiles", "")))
     needs_all = bool(tile) or families.find(chosen.family).needs_golden
     card = prepared.precision == "f16"
     return Setup(
@@ -95,4 +95,5 @@ def _tile(
     if project_id is not None:
         with rooms.database.read() as session:
             size, longest = detecting.typical_sizes(session, project_id)
-    return tiles.side_for(wish, prepared.source.image_size, size, longest)
+            wish = wish or tiling.wish(session, project_id)
+    return tiles.side_for(wish or tiling.AUTO, prepared.source.image_size, size, longest)

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 from backend.errors import Cancelled, NotFound, Refused
-from backend.services import detecting, images
+from backend.services import detecting, images, tiling
 from backend.storage import warehouse
 from backend.storage.tables import DetectionRow, ImageRow, RunImageRow
 from tests import many
@@ -132,6 +132,17 @@ def test_small_objects_on_large_pictures_bring_tiles_by_themselves() -> None:
     assert tiles.side_for("auto", 640, 0, 6000) == 0
     assert tiles.side_for("on", 640, 60, 640) == 640
     assert tiles.side_for("off", 640, 4, 6000) == 0
+
+
+@pytest.mark.parametrize(("options", "side"), [({}, 640), ({"tiles": "off"}, 0)])
+def test_a_project_says_whether_it_wants_tiles_unless_the_run_does(
+    place: Place, options: dict[str, str], side: int
+) -> None:
+    project = place.sample(2)
+    with place.database.write.begin() as session:
+        tiling.choose(session, project, "on")
+    result = place.detect(project, str(START), options=options)
+    assert place.run(result["run"]).parameters["tile"] == side
 
 
 def test_a_list_and_a_url_are_sources_too(place: Place, tmp_path: Path) -> None:
