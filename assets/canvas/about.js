@@ -18,8 +18,8 @@ export function about({ desk, done, skip }) {
       }
     },
   });
-  const doneButton = h("button.lp-button.primary", { onclick: done, title: tip("done", "annotate") }, "Done, next");
-  const skipButton = h("button.lp-button", { onclick: skip, title: tip("skip", "annotate") }, "Skip");
+  const doneButton = h("button.lp-button.primary", { onclick: done, title: tip("done", "annotate") }, h("kbd", {}, "Enter"), "Done, next");
+  const skipButton = h("button.lp-button", { onclick: skip, title: tip("skip", "annotate") }, h("kbd", {}, "S"), "Skip");
   let shown = 0;
   const render = () => {
     const image = desk.item?.id ?? 0;

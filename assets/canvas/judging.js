@@ -122,7 +122,7 @@ export function board(page) {
   const rule = h("p.lp-rule");
   const pass = h("button.lp-button", { title: tip("pass", "review"), onclick: () => page.finish("pass") }, h("kbd", {}, "P"), "Pass");
   const fail = h("button.lp-button", { title: tip("fail", "review"), onclick: () => page.finish("fail") }, h("kbd", {}, "X"), "Fail");
-  const next = h("button.lp-button.primary", { title: tip("done", "review"), onclick: () => page.finish("") }, "Done, next");
+  const next = h("button.lp-button.primary", { title: tip("done", "review"), onclick: () => page.finish("") }, h("kbd", {}, "Enter"), "Done, next");
   const root = h("section.lp-section", {}, h("h3", {}, "Board"), rule, h("div.lp-three", {}, pass, fail, next));
   const render = () => {
     const { verdict, defects } = verdicts.board(page.desk, page.ruled, page.rule);

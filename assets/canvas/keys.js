@@ -12,8 +12,8 @@ export const KEYS = [
   { key: "j", does: "next", group: "Images", words: "Next image" },
   { key: "k", does: "previous", group: "Images", words: "Previous image" },
   { key: "ArrowRight", does: "right", group: "Images", words: "Next image; with a box chosen, nudge it" },
-  { key: "ArrowLeft", does: "left", group: "Images", words: "Previous image; with a box chosen, nudge it" },
   { key: "ArrowDown", does: "down", group: "Images", words: "Next image; with a box chosen, nudge it" },
+  { key: "ArrowLeft", does: "left", group: "Images", words: "Previous image; with a box chosen, nudge it" },
   { key: "ArrowUp", does: "up", group: "Images", words: "Previous image; with a box chosen, nudge it" },
   { key: "n", does: "unlabelled", group: "Images", words: "Next image nobody has looked at" },
   { key: "Enter", does: "done", group: "Images", words: "Done, and on to the next" },
@@ -40,17 +40,17 @@ export const KEYS = [
   { key: "Shift+arrows", does: "", group: "Boxes", words: "Nudge by 10 px, or pan" },
   { key: "Alt+arrows", does: "", group: "Boxes", words: "Move the right and the lower edge" },
   { key: "Ctrl+a", does: "selectAll", group: "Boxes", words: "Choose all boxes" },
-  { key: "Ctrl+c", does: "copy", group: "Boxes", words: "Copy" },
-  { key: "Ctrl+x", does: "cut", group: "Boxes", words: "Cut", on: "annotate" },
-  { key: "Ctrl+v", does: "paste", group: "Boxes", words: "Paste, also into another image" },
-  { key: "Ctrl+d", does: "duplicate", group: "Boxes", words: "Duplicate" },
-  { key: "v", does: "copyPrevious", group: "Boxes", words: "Copy all boxes of the previous image", on: "annotate" },
-  { key: "z", does: "undo", group: "Boxes", words: "Undo (also Ctrl+Z)" },
-  { key: "Z", does: "redo", group: "Boxes", words: "Redo (also Ctrl+Shift+Z)" },
+  { key: "Escape", does: "escape", group: "Boxes", words: "Stop drawing, choose nothing" },
+  { key: "Ctrl+c", does: "copy", group: "Copies and undo", words: "Copy" },
+  { key: "Ctrl+x", does: "cut", group: "Copies and undo", words: "Cut", on: "annotate" },
+  { key: "Ctrl+v", does: "paste", group: "Copies and undo", words: "Paste, also into another image" },
+  { key: "Ctrl+d", does: "duplicate", group: "Copies and undo", words: "Duplicate" },
+  { key: "v", does: "copyPrevious", group: "Copies and undo", words: "Copy all boxes of the previous image", on: "annotate" },
+  { key: "z", does: "undo", group: "Copies and undo", words: "Undo (also Ctrl+Z)" },
+  { key: "Z", does: "redo", group: "Copies and undo", words: "Redo (also Ctrl+Shift+Z)" },
   { key: "Ctrl+z", does: "undo", group: "", words: "" },
   { key: "Ctrl+Z", does: "redo", group: "", words: "" },
   { key: "Ctrl+y", does: "redo", group: "", words: "" },
-  { key: "Escape", does: "escape", group: "Boxes", words: "Stop drawing, choose nothing" },
   { key: "f", does: "fit", group: "View", words: "Fit the picture", on: "annotate" },
   { key: "0", does: "fit", group: "View", words: "Fit the picture" },
   { key: "o", does: "oneToOne", group: "View", words: "One image pixel to one screen pixel" },
@@ -119,6 +119,11 @@ function occupied(event) {
   return false;
 }
 
+/** What keys do, each thing once with all the keys that do it. @param {Row[]} rows @returns {[string, string[]][]} */
+function lines(rows) {
+  return [...new Set(rows.map((row) => row.words))].map((words) => [words, rows.filter((row) => row.words === words).map((row) => row.key)]);
+}
+
 /** @param {string} page */
 export function overlay(page) {
   const rows = KEYS.filter((row) => row.words && (!row.on || row.on === page));
@@ -126,8 +131,8 @@ export function overlay(page) {
   const dialog = h("dialog.lp-keys", { "aria-label": "Keys" },
     h("header", {}, h("h2", {}, "Keys"), h("button.lp-button", { onclick: () => dialog.close() }, "Close")),
     h("div.lp-keys-groups", {}, groups.map((group) => h("section", {}, h("h3", {}, group),
-      h("dl", {}, rows.filter((row) => row.group === group).flatMap((row) =>
-        [h("dt", {}, h("kbd", {}, shown(row.key))), h("dd", {}, row.words)]))))));
+      h("dl", {}, lines(rows.filter((row) => row.group === group)).flatMap(([words, keys]) =>
+        [h("dt", {}, keys.map((key) => h("kbd", {}, shown(key)))), h("dd", {}, words)]))))));
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => e.key === "?" && dialog.close());
   document.body.append(dialog);

@@ -145,7 +145,9 @@ function handles(ctx, mark) {
 
 /** @param {CanvasRenderingContext2D} ctx @param {View} view @param {import("./types.js").Point} at */
 export function crosshair(ctx, view, at) {
-  const p = view.toScreen(at.x, at.y);
+  const { x, y } = view.toScreen(at.x, at.y);
+  // A line between two rows of pixels would be twice as wide and grey.
+  const p = { x: Math.floor(x) + 0.5, y: Math.floor(y) + 0.5 };
   for (const [width, color] of /** @type {[number, string][]} */ ([[3, "rgba(10,12,16,.45)"], [1, "rgba(255,255,255,.9)"]])) {
     ctx.lineWidth = width;
     ctx.strokeStyle = color;

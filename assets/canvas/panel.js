@@ -113,15 +113,27 @@ export function boxList({ desk, color, look }) {
     state(line, "aria-current", desk.selected.has(box.id));
     return line;
   };
-  const none = h("p.lp-hint", {}, "No boxes yet. Press D and drag over a defect.");
+  const none = h("p.lp-hint", {}, "None yet. Press ", h("kbd", {}, "D"), " and drag over a defect.");
+  /** @type {HTMLElement | undefined} */
+  let chosen;
+  /** Brings the row of a newly chosen box into sight, without moving anything but the list. */
+  const follow = (/** @type {HTMLElement | undefined} */ line) => {
+    if (line && line !== chosen) {
+      const least = line.offsetTop + line.offsetHeight - list.clientHeight;
+      list.scrollTop = Math.min(line.offsetTop, Math.max(least, list.scrollTop));
+    }
+    chosen = line;
+  };
   const render = () => {
     const { boxes } = desk.sheet;
     say(count, String(boxes.length || ""));
     const from = Math.max(0, boxes.findIndex((b) => desk.selected.has(b.id)) - MOST_ROWS / 2);
     const shown = boxes.slice(from, from + MOST_ROWS);
     const rest = boxes.length - shown.length;
-    fill(list, shown.map(shownAs), rest > 0 && h("p.lp-hint", {}, `and ${rest} more`), !boxes.length && none);
+    const rows = shown.map(shownAs);
+    fill(list, rows, rest > 0 && h("p.lp-hint", {}, `and ${rest} more`), !boxes.length && none);
     numbers.render();
+    follow(rows[shown.findIndex((b) => desk.selected.has(b.id))]);
   };
   return {
     root: h("section.lp-section.lp-grow", {}, h("h3", {}, "Boxes", count), list, numbers.root),
@@ -189,7 +201,8 @@ export function proposals({ desk, threshold, setThreshold, color, acceptAll }) {
       swatch(color(p.label)), h("span.lp-name", {}, p.label), h("span.lp-size", {}, short(p.score))),
     h("button.lp-quiet", { title: tip("accept", "annotate"), "aria-label": `Accept ${p.label}`, onclick: () => desk.accept([p]) }, "✓"),
     h("button.lp-quiet", { title: tip("reject", "annotate"), "aria-label": `Reject ${p.label}`, onclick: () => desk.reject([p]) }, "×"));
-  const root = section("Proposals", count, from, h("div.lp-slider", {}, slider, value), list, all);
+  const keys = h("span.lp-hint", {}, h("kbd", {}, "A"), " accept ", h("kbd", {}, "R"), " reject");
+  const root = section("Proposals", count, h("div.lp-spread", {}, from, keys), h("div.lp-slider", {}, slider, value), list, all);
   root.classList.add("lp-grow");
   const render = () => {
     const shown = desk.proposals.filter((p) => p.score >= threshold());
@@ -202,6 +215,7 @@ export function proposals({ desk, threshold, setThreshold, color, acceptAll }) {
     fill(list, shown.slice(0, MOST_ROWS).map(row));
     all.textContent = shown.length ? `Accept all ≥ ${short(threshold())}` : "None left to decide";
     all.disabled = !shown.length || !desk.editable;
+    keys.hidden = !shown.length || !desk.editable;
   };
   return { root, render };
 }

@@ -41,22 +41,23 @@ export function toolbar(page, run) {
 
 /** @param {import("./stage.js").Stage} stage */
 export function light(stage) {
+  /** @type {Record<string, HTMLElement>} */
+  const told = {};
   const row = (name, words_, min, max, step) => h("label", {}, words_, h("input", {
-    type: "range", min, max, step, value: stage.adjust[name], "data-name": name,
+    type: "range", min, max, step, value: stage.adjust[name], "data-name": name, "aria-label": words_,
     oninput: (/** @type {any} */ e) => set(name, Number(e.target.value)),
-  }));
+  }), (told[name] = h("output.lp-value", {}, figure(name, stage.adjust[name]))));
   const set = (name, value) => {
     stage.adjust[name] = value;
+    if (told[name]) say(told[name], figure(name, value));
     if (name === "gamma") gamma(value);
     stage.redraw();
   };
   const invert = h("input", { type: "checkbox", onchange: () => set("invert", invert.checked) });
   const reset = () => {
-    stage.adjust = { brightness: 100, contrast: 100, gamma: 1, invert: false };
-    gamma(1);
+    Object.entries({ brightness: 100, contrast: 100, gamma: 1, invert: false }).forEach(([name, value]) => set(name, value));
     root.querySelectorAll("input[type=range]").forEach((/** @type {any} */ i) => (i.value = stage.adjust[i.dataset.name]));
     invert.checked = false;
-    stage.redraw();
   };
   const root = h("div.lp-popover", { hidden: true, role: "group", "aria-label": "Light" },
     row("brightness", "Brightness", 20, 300, 1), row("contrast", "Contrast", 20, 300, 1), row("gamma", "Gamma", 0.2, 3, 0.05),
@@ -67,6 +68,11 @@ export function light(stage) {
     return !root.hidden;
   };
   return { root, toggle };
+}
+
+/** How far a light is turned. @param {string} name @param {number} value */
+function figure(name, value) {
+  return name === "gamma" ? value.toFixed(2) : `${value} %`;
 }
 
 /** CSS has no gamma, SVG has. */
