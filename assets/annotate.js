@@ -191,6 +191,8 @@ function pastOf(revisions, me, sheet) {
   const from = revisions.findLastIndex((r) => r.author !== me || r.action === "import") + 1;
   const past = [];
   for (const [at, r] of revisions.entries()) {
+    // What stood before the oldest that was fetched is known of the first of all alone.
+    if (!at && r.version > 1) continue;
     const { boxes: there, state, label, comment } = revisions[at - 1] ?? { boxes: [], state: "new", label: "", comment: "" };
     if (at >= from && r.action === "undo") past.pop();
     else if (at >= from) past.push({ ...sheet, boxes: there, state, label, comment });

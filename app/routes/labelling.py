@@ -29,7 +29,8 @@ from backend.services import deciding, labelling, listing, lying, proposing, wor
 router = APIRouter(prefix="/api", dependencies=[login.SEES])
 
 MOST_BYTES = 4_000_000
-
+MOST_VERSIONS = 10**9
+REVISIONS = 100
 
 Index = Annotated[int, Field(ge=0, lt=10**6)]
 
@@ -153,11 +154,14 @@ async def save(image: int, body: Body, at: house.At, person: login.Labeler) -> J
 
 
 @router.get("/images/{image}/history")
-def history(image: int, at: house.At) -> dict[str, Any]:
-    """Every revision, newest first."""
+def history(image: int, at: house.At, before: int = 0) -> dict[str, Any]:
+    """Revisions, newest first, a hundred at a time: the newest, or those before one of them."""
+    if not 0 <= before <= MOST_VERSIONS:
+        raise Invalid(f"A version is a number up to {MOST_VERSIONS:,}.")
     with at.read() as session:
-        revisions = labelling.history(session, image)
-    return {"revisions": [shapes.revision(one) for one in revisions[:200]]}
+        revisions = labelling.history(session, image, before=before, most=REVISIONS)
+    more = bool(revisions) and revisions[-1].version > 1
+    return {"revisions": [shapes.revision(one) for one in revisions], "more": more}
 
 
 @router.post("/images/{image}/restore")
@@ -166,7 +170,12 @@ def restore(image: int, body: Restore, at: house.At, person: login.Labeler) -> d
     with at.write() as session:
         old = labelling.revision(session, image, body.revision)
         sheet = deciding.Sheet(
-            body.version, old.boxes, old.state, old.label, action=f"restore v{body.revision}"
+            body.version,
+            old.boxes,
+            old.state,
+            old.label,
+            old.comment,
+            action=f"restore v{body.revision}",
         )
         return shapes.revision(deciding.save(session, image, sheet, person.name))
 

@@ -45,10 +45,23 @@ export function revisions({ desk, restored, preview }) {
     const { item } = desk;
     if (!item) return;
     shown = `${item.id}/${item.version}`;
-    const answer = await net.get(`/api/images/${item.id}/history`).catch((error) => ({ error }));
-    if (desk.item !== item) return;
-    fill(list, answer.error ? h("p.lp-hint", {}, answer.error.message) : answer.revisions.map((r) => row(item, r)),
-      answer.revisions?.length === 0 && h("p.lp-hint", {}, "Nothing saved yet."));
+    const rows = await page(item, 0);
+    if (desk.item === item) fill(list, rows.length ? rows : h("p.lp-hint", {}, "Nothing saved yet."));
+  };
+  /** A hundred revisions, and what fetches those before them. */
+  const page = async (item, before) => {
+    const answer = await net.get(`/api/images/${item.id}/history?before=${before}`).catch((error) => ({ error }));
+    if (answer.error) return [h("p.lp-hint", {}, answer.error.message)];
+    const rows = answer.revisions.map((r) => row(item, r));
+    return answer.more ? [...rows, older(item, answer.revisions.at(-1).version)] : rows;
+  };
+  const older = (item, version) => {
+    const button = h("button.lp-button.lp-wide", { onclick: async () => {
+      const rows = await page(item, version);
+      button.replaceWith(...rows);
+      rows[0]?.querySelector("button")?.focus();
+    } }, `Show those before v${version}`);
+    return button;
   };
   const row = (item, r) => h("div.lp-row.lp-revision", {
     onpointerenter: () => preview(r.boxes), onpointerleave: () => preview(null),

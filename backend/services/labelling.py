@@ -91,10 +91,14 @@ def version_of(session: Session, image_id: int) -> int:
     return _locked(session, image_id).version
 
 
-def history(session: Session, image_id: int) -> list[Revision]:
-    """Every revision of an image, newest first."""
+def history(
+    session: Session, image_id: int, *, before: int = 0, most: int | None = None
+) -> list[Revision]:
+    """Revisions of an image, newest first: all, or `most` of those older than `before`."""
     query = select(RevisionRow).filter_by(image_id=image_id).order_by(RevisionRow.version.desc())
-    rows = session.scalars(query).all()
+    if before:
+        query = query.where(RevisionRow.version < before)
+    rows = session.scalars(query.limit(most)).all()
     if not rows and session.get(ImageRow, image_id) is None:
         raise NotFound(f"There is no image {image_id}.")
     names = _class_names(session, image_id)

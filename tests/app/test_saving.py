@@ -167,3 +167,31 @@ def test_a_restored_revision_is_the_newest_and_nothing_is_lost(
     assert client.post(f"/api/images/{image}/restore", json=body, headers=WRITE).status_code == 409
     with house.read() as session:
         assert images.get(session, image).version == seen + 3
+
+
+def test_a_restored_revision_brings_its_comment_along(
+    client: TestClient, house: House, image: int
+) -> None:
+    seen = version(house, image)
+    put(client, image, {"version": seen, "boxes": [], "comment": "scratched"})
+    put(client, image, {"version": seen + 1, "boxes": [], "comment": ""})
+    body = {"version": seen + 2, "revision": seen + 1}
+    answer = client.post(f"/api/images/{image}/restore", json=body, headers=WRITE)
+    assert answer.json()["comment"] == "scratched"
+    with house.read() as session:
+        assert images.get(session, image).comment == "scratched"
+
+
+def test_every_revision_is_told_a_hundred_at_a_time(
+    client: TestClient, house: House, image: int
+) -> None:
+    seen = version(house, image)
+    for number in range(seen, seen + 110):
+        put(client, image, {"version": number, "boxes": []})
+    first = client.get(f"/api/images/{image}/history").json()
+    last = first["revisions"][-1]["version"]
+    rest = client.get(f"/api/images/{image}/history?before={last}").json()
+    told = [one["version"] for page in (first, rest) for one in page["revisions"]]
+    assert told == list(range(seen + 110, 0, -1))
+    assert (len(first["revisions"]), first["more"], rest["more"]) == (100, True, False)
+    assert client.get(f"/api/images/{image}/history?before=-1").status_code == 400

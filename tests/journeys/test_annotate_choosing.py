@@ -210,6 +210,24 @@ def test_an_earlier_revision_comes_back_by_keys_alone(three: Hands) -> None:
     three.page.evaluate(f"{three.js}.stage.above.focus()")
 
 
+def test_a_revision_of_long_ago_is_found_and_restored_by_keys(three: Hands) -> None:
+    image, version = three.image, three.stored().version
+    with three.site.database.write.begin() as session:
+        for number in range(version, version + 105):
+            labelling.save(session, image, number, (), "ana")
+    three.open("choosing", image)
+    three.reach("summary", "History")
+    three.press("Enter")
+    three.page.get_by_role("button", name="Show those before v").press("Enter")
+    expect(three.page.locator(".lp-revision")).to_have_count(version + 105)
+    # The focus stands on the first of those that came, and goes on from there.
+    three.press(*["Tab"] * 5)
+    expect(three.page.locator(".lp-revision :focus")).to_be_visible()
+    three.page.locator(".lp-revision").nth(105).get_by_role("button").press("Enter")
+    three.page.wait_for_function(f"{three.js}.desk.sheet.boxes.length === 3")
+    assert three.stored().action == f"restore v{version}"
+
+
 def test_the_place_in_a_filtered_view_is_counted(three: Hands, put: boards.Boards) -> None:
     with three.site.database.read.begin() as session:
         new = [one for one in put.ids if not labelling.version_of(session, one)]

@@ -189,6 +189,8 @@ def test_history_shows_every_revision_and_restores(hands: Hands) -> None:
     hands.saved()
     hands.page.locator("summary", has_text="History").first.click()
     expect(hands.page.locator(".lp-revision")).to_have_count(2)
+    who = hands.page.evaluate(f"{hands.js}.me")
+    expect(hands.page.locator(".lp-revision").last).to_contain_text(f"draw{who}, just now, 1 box")
     hands.page.get_by_role("button", name="Restore").click()
     hands.page.wait_for_function(f"{hands.js}.desk.sheet.boxes.length === 1")
     assert hands.stored().action == "restore v1"
