@@ -18,6 +18,7 @@ class Annotate extends Bench {
     super(element, "annotate");
     /** @type {Set<number>} images whose revisions were looked up to be taken back */
     this.recalled = new Set();
+    this.desk.history.outlive((image) => this.desk.sheets.get(image));
     this.threshold = Number(localStorage.getItem("loupe:threshold") ?? 0.3);
     const parts = {
       desk: this.desk, color: (label) => this.color(label), look: (r) => this.look(r),
@@ -123,7 +124,7 @@ class Annotate extends Bench {
     return undefined;
   }
 
-  /** Takes back what was done here last; after a reload the revisions tell what that was. */
+  /** Takes back what was done here last; in a tab that does not know it, the revisions tell what that was. */
   async takeBack() {
     const { desk } = this;
     const { item } = desk;

@@ -68,6 +68,7 @@ export class Desk extends EventTarget {
       else this.items.set(item.id, item);
       const rerun = known && !pending && this.sheets.get(item.id)?.run !== item.run;
       if (!known || newer || rerun || !this.sheets.has(item.id)) this.sheets.set(item.id, pending?.sheet ?? sheetOf(item));
+      if (!known) this.history.resume(item.id, this.sheets.get(item.id) ?? sheetOf(item));
       if (newer && this.item?.id === item.id) this.changed();
     }
   }

@@ -7,6 +7,7 @@ from playwright.sync_api import Page
 
 from backend.domain import Box, State
 from backend.sample.boards import CLASSES
+from backend.services import labelling
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Desk, Hands, near
@@ -119,18 +120,54 @@ def test_undo_and_redo_survive_leaving_the_image(hands: Hands) -> None:
     assert hands.stored(image).boxes == ()
 
 
-def test_undo_goes_on_after_a_reload(hands: Hands) -> None:
-    image = hands.image
+def three(hands: Hands) -> int:
+    """Three boxes are drawn, the last one is taken back; the image."""
     hands.press("d")
     hands.drag((50, 50), (90, 90))
     hands.drag((150, 50), (190, 90))
     hands.drag((250, 50), (290, 90))
     hands.press("Escape", "Escape", "z")
-    assert len(hands.stored(image).boxes) == 2
+    assert len(hands.stored().boxes) == 2
+    return hands.image
+
+
+def test_undo_and_redo_go_on_after_a_reload(hands: Hands) -> None:
+    image = three(hands)
+    hands.page.reload()
+    hands.ready()
+    hands.press("Shift+Z")
+    assert near(hands.stored(image).boxes[-1], (250, 50, 290, 90))
+    hands.press("z", "z", "z", "z")
+    assert hands.stored(image).boxes == ()
+    # Another load, and an image that was not come back to after the first.
+    hands.page.goto(f"{hands.site.url}/?project=boxes&tab=projects")
+    hands.page.locator(".project").first.wait_for()
     hands.open("boxes", image)
-    for left in (1, 0):
-        hands.press("z")
-        hands.page.wait_for_function(f"{hands.js}.desk.sheet.boxes.length === {left}")
-        assert len(hands.stored(image).boxes) == left
-    hands.press("z", "Shift+Z")
+    hands.press("Shift+Z")
     assert near(only(hands), (50, 50, 90, 90))
+
+
+def test_undo_goes_on_in_a_tab_that_has_not_seen_the_edits(hands: Hands) -> None:
+    image = three(hands)
+    other = Hands(hands.page.context.new_page(), hands.site)
+    other.open("boxes", image)
+    for left in (1, 0):
+        other.press("z")
+        other.page.wait_for_function(f"{other.js}.desk.sheet.boxes.length === {left}")
+        assert len(other.stored(image).boxes) == left
+    other.press("z", "Shift+Z")
+    assert near(only(other), (50, 50, 90, 90))
+    other.page.close()
+
+
+def test_what_another_person_changed_meanwhile_is_not_undone_into(hands: Hands) -> None:
+    image = three(hands)
+    with hands.site.database.write.begin() as session:
+        version = labelling.version_of(session, image)
+        labelling.save(session, image, version, (Box(9, 9, 30, 30, CLASSES[0]),), "ana")
+    hands.page.reload()
+    hands.ready()
+    hands.press("z")
+    hands.page.wait_for_function(f"{hands.js}.recalled.size === 1")
+    hands.page.wait_for_function("document.querySelector('#shell-annotate .lp-hush.on')")
+    assert near(only(hands), (9, 9, 30, 30))
