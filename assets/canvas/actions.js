@@ -1,5 +1,6 @@
 /** What the keys and tools that both pages share do. */
 
+import * as words from "../words.js";
 import * as keys from "./keys.js";
 
 /** @param {import("./bench.js").Bench} bench */
@@ -24,6 +25,7 @@ export function common(bench) {
     draw: () => (bench.drawing && desk.selected.size ? desk.select([]) : setDrawing(bench, !bench.drawing)),
     escape: () => escape(bench),
     cycle: (event) => cycle(bench, event.shiftKey ? -1 : 1),
+    keep: () => keep(bench),
     class: (event) => digit(bench, event),
     remove: () => desk.discard(),
     selectAll: () => desk.select(desk.sheet.boxes.map((box) => box.id)),
@@ -112,15 +114,24 @@ function moveCursor(bench, event, dx, dy) {
 /** The next box in reading order; past the last one the focus moves on, so that nobody is trapped. */
 function cycle(bench, way) {
   if (document.activeElement !== bench.stage.above) return false;
-  const targets = [...bench.targets()].sort((a, b) => a.y1 - b.y1 || a.x1 - b.x1);
-  const now = targets.findIndex((box) => bench.desk.selected.has(box.id));
-  const next = now < 0 ? (way > 0 ? 0 : targets.length - 1) : now + way;
-  if (!targets[next]) {
-    bench.desk.select([]);
-    return false;
-  }
-  bench.desk.select([targets[next].id]);
-  bench.reveal(targets[next]);
+  const { selected } = bench.desk;
+  const kept = [...bench.kept].every((id) => selected.has(id)) ? bench.kept : new Set();
+  const order = [...bench.targets()].sort((a, b) => way * (a.y1 - b.y1 || a.x1 - b.x1));
+  const last = order.findIndex((box) => box.id === bench.tabbed && selected.has(box.id));
+  const now = last < 0 ? order.findIndex((box) => selected.has(box.id)) : last;
+  const next = order.slice(now + 1).find((box) => !kept.has(box.id));
+  bench.tabbed = next?.id ?? "";
+  bench.desk.select(next ? [...kept, next.id] : kept);
+  if (!next) return false;
+  bench.reveal(next);
+  return true;
+}
+
+/** What is chosen stays so while Tab chooses one more. */
+function keep(bench) {
+  if (!bench.desk.selected.size) return false;
+  bench.kept = new Set(bench.desk.selected);
+  bench.stage.hint(`${words.many(bench.kept.size, "box is", "boxes are")} kept; Tab chooses one more.`);
   return true;
 }
 

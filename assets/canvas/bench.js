@@ -39,6 +39,10 @@ export class Bench extends Walk {
     this.drawing = false;
     this.hidden = false;
     this.hovered = "";
+    /** @type {Set<string>} chosen before, to which Tab adds one more */
+    this.kept = new Set();
+    /** what Tab has chosen last */
+    this.tabbed = "";
     this.panels = [];
     this.rendered = 0;
     this.unseen = false;

@@ -32,6 +32,7 @@ export const KEYS = [
   { key: "x", does: "fail", group: "Decisions", words: "My verdict: the board fails", on: "review" },
   { key: "d", does: "draw", group: "Boxes", words: "Draw; arrows and Enter draw without a mouse" },
   { key: "Tab", does: "cycle", group: "Boxes", words: "Choose the next box (Shift: the one before)" },
+  { key: "x", does: "keep", group: "Boxes", words: "Keep what is chosen; Tab then chooses one more", on: "annotate" },
   { key: "1–9", does: "class", group: "Boxes", words: "Class of the chosen boxes and of the next one" },
   { key: "/", does: "search", group: "Boxes", words: "Find a class by its name" },
   { key: "e", does: "numbers", group: "Boxes", words: "Type the corners of the chosen box" },

@@ -77,6 +77,17 @@ def test_boxes_are_chosen_one_by_one_and_the_others_stay(three: Hands, key: str)
     assert near(left, THREE[1])
 
 
+def test_some_of_many_are_chosen_by_keys_alone(three: Hands) -> None:
+    three.press("Tab", "x", "Tab", "Tab", "ArrowDown", "ArrowDown")
+    first, second, third = stored(three)
+    assert near(second, THREE[1])
+    assert near(first, (50, 52, 90, 92))
+    assert near(third, (250, 52, 290, 92))
+    # What is no longer chosen is no longer kept: Tab chooses the topmost alone.
+    three.press("Escape", "Tab", "Delete")
+    assert [corners(box) for box in stored(three)] == [corners(first), corners(third)]
+
+
 def test_a_box_is_duplicated_beside_itself_with_its_class(three: Hands) -> None:
     three.click(70, 70)
     three.press("3", "Control+d")
