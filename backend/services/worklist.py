@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, false, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.domain import State
@@ -72,23 +72,32 @@ def next_new(session: Session, project_id: int, chosen: listing.Filter, image_id
     return next(iter(_ids(session, where, keys, 1, back=False)), 0)
 
 
-Keys = tuple[tuple[ColumnElement[Any], bool], ...]
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A column of an order; one with gaps has rows without a value, which stand below all."""
+
+    column: ColumnElement[Any]
+    descending: bool = False
+    gaps: bool = False
+
+
+Keys = tuple[Key, ...]
 
 
 def _keys(sort: str) -> Keys:
-    """What a sort's name stands for, as listing.order has it: the columns, and which descend."""
-    name: tuple[ColumnElement[Any], bool] = (ImageRow.name.expression, False)
+    """What a sort's name stands for, as listing.order has it."""
+    name = Key(ImageRow.name.expression)
     if sort == "newest":
-        return ((ImageRow.id.expression, True),)
+        return (Key(ImageRow.id.expression, descending=True),)
     if sort == "boxes":
-        return ((ImageRow.boxes.expression, True), name)
+        return (Key(ImageRow.boxes.expression, descending=True), name)
     if sort == "doubt":
-        return ((func.coalesce(ImageRow.doubt, -1.0), True), name)
+        return (Key(ImageRow.doubt.expression, descending=True, gaps=True), name)
     return (name,)
 
 
 def _values(session: Session, project_id: int, image_id: int, keys: Keys) -> Sequence[Any]:
-    query = select(*(column for column, _ in keys)).where(
+    query = select(*(key.column for key in keys)).where(
         ImageRow.id == image_id, ImageRow.project_id == project_id, ImageRow.deleted.is_(None)
     )
     row = session.execute(query).first()
@@ -100,17 +109,33 @@ def _values(session: Session, project_id: int, image_id: int, keys: Keys) -> Seq
 def _side(keys: Keys, values: Sequence[Any], *, back: bool) -> ColumnElement[bool]:
     """Rows strictly before, or strictly after, the one with these values."""
     parts: list[ColumnElement[bool]] = []
-    for depth, ((column, descending), value) in enumerate(zip(keys, values, strict=True)):
-        same = [k == v for (k, _), v in zip(keys[:depth], values[:depth], strict=True)]
-        parts.append(and_(*same, column > value if descending == back else column < value))
+    for depth, (key, value) in enumerate(zip(keys, values, strict=True)):
+        same = [k.column == v for k, v in zip(keys[:depth], values[:depth], strict=True)]
+        parts.append(and_(*same, _beyond(key, value, up=key.descending == back)))
     return or_(*parts)
+
+
+def _beyond(key: Key, value: Any, *, up: bool) -> ColumnElement[bool]:
+    """Rows above, or below, a value; said in the column itself, so that its index serves it."""
+    if value is None:
+        return key.column.is_not(None) if up else false()
+    if up:
+        return and_(key.column > value)
+    return or_(key.column < value, key.column.is_(None)) if key.gaps else and_(key.column < value)
 
 
 def _ids(
     session: Session, where: ColumnElement[bool], keys: Keys, limit: int, *, back: bool
 ) -> list[int]:
-    order = [column.desc() if descending != back else column.asc() for column, descending in keys]
+    order = [_ordered(key, down=key.descending != back) for key in keys]
     return list(session.scalars(select(ImageRow.id).where(where).order_by(*order).limit(limit)))
+
+
+def _ordered(key: Key, *, down: bool) -> ColumnElement[Any]:
+    order = key.column.desc() if down else key.column.asc()
+    if not key.gaps:
+        return order
+    return order.nulls_last() if down else order.nulls_first()
 
 
 def _first(session: Session, where: ColumnElement[bool], sort: str) -> int:
