@@ -10,6 +10,7 @@ import { short } from "./panel.js";
 
 const SIDE = 128;
 const PAGE = 96;
+const MOST_SWEEPS = 50;
 const SIGNS = { accept: "✓ defect", correct: "✓ corrected", false_call: "× false call" };
 
 export class Wall {
@@ -21,7 +22,7 @@ export class Wall {
     this.at = 0;
     this.total = 0;
     this.chosen = new Set();
-    this.done = [];
+    this.done = new Sweeps();
     this.outbox = new Outbox((text) => (this.status.textContent = text));
     this.classes = h("div.lp-wall-classes", { role: "tablist", "aria-label": "Classes" });
     this.grid = h("div.lp-wall-grid", { role: "listbox", "aria-multiselectable": "true", "aria-label": "Detections" });
@@ -35,7 +36,8 @@ export class Wall {
 
   /** @param {number} run @param {string} label */
   async show(run, label) {
-    Object.assign(this, { run, label, tiles: [], at: 0, total: 0, done: [] });
+    Object.assign(this, { run, label, tiles: [], at: 0, total: 0 });
+    this.done.open(run, label);
     this.chosen.clear();
     fill(this.grid);
     this.outbox.open(run);
@@ -116,7 +118,9 @@ export class Wall {
     paint.marks(ctx, /** @type {any} */ (view), [{ ...tile, color: this.color(tile.label), text: "", kind: "dashed" }]);
   }
 
+  /** @param {any} tile one that is not loaded yet is shown as it stands when it is */
   mark(tile) {
+    if (!tile.sign) return;
     tile.sign.textContent = SIGNS[tile.verdict] ?? "";
     tile.element.className = `lp-tile ${tile.verdict}`;
   }
@@ -148,7 +152,7 @@ export class Wall {
   judge(verdict) {
     const meant = [...this.chosen].map((at) => this.tiles[at]).filter((tile) => tile && tile.verdict !== verdict);
     if (meant.length) {
-      this.done.push(meant.map((tile) => [tile, tile.verdict]));
+      this.done.push(meant.map(({ image, idx, verdict: before }) => ({ image, idx, before, said: verdict })));
       this.say(meant.map((tile) => [tile, verdict]));
     }
     const next = this.tiles.findIndex((tile, at) => at > Math.max(...this.chosen) && !tile.verdict);
@@ -165,12 +169,14 @@ export class Wall {
     this.outbox.send(pairs.map(([tile, verdict]) => ({ image: tile.image, idx: tile.idx, verdict: verdict === "correct" ? "accept" : verdict })));
   }
 
+  /** Takes the last sweep back, but for what was judged anew since. */
   undo() {
-    const last = this.done.pop();
-    if (!last) return false;
-    this.say(last);
-    this.point(this.tiles.indexOf(last[0][0]));
-    return true;
+    const known = new Map(this.tiles.map((tile) => [nameOf(tile), tile]));
+    const last = (this.done.pop() ?? []).map((one) => ({ ...one, tile: known.get(nameOf(one)) ?? { ...one, verdict: one.said } }));
+    const back = last.filter(({ tile, said }) => tile.verdict === said);
+    if (!back.length) return toast(last.length ? "Others have judged these since." : "There is no sweep of yours to take back in this class.");
+    this.say(back.map(({ tile, before }) => [tile, before]));
+    return this.point(this.tiles.indexOf(back[0].tile));
   }
 
   open(at = this.at) {
@@ -187,6 +193,35 @@ export class Wall {
       done: () => this.open(), escape: () => this.point(this.at),
       selectAll: () => this.range(0, this.tiles.length - 1),
     };
+  }
+}
+
+/** @param {{image: number, idx: number}} tile */
+function nameOf(tile) {
+  return `${tile.image}:${tile.idx}`;
+}
+
+/** What this tab can take back of a class, also after a reload: the sweeps, the last one last. */
+class Sweeps {
+  /** @param {number} run @param {string} label */
+  open(run, label) {
+    this.key = `loupe:swept:${run}:${label}`;
+    this.past = JSON.parse(sessionStorage.getItem(this.key) ?? "[]");
+  }
+
+  push(items) {
+    this.past.push(items);
+    this.keep();
+  }
+
+  pop() {
+    const last = this.past.pop();
+    this.keep();
+    return last;
+  }
+
+  keep() {
+    sessionStorage.setItem(this.key, JSON.stringify(this.past.slice(-MOST_SWEEPS)));
   }
 }
 

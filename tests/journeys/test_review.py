@@ -192,7 +192,13 @@ def test_the_wall_is_swept_and_undone(hands: Hands, site: Site) -> None:
     hands.page.locator(".lp-wall-status", has_text="Saved").wait_for()
     said = [stands(site, "wall", tile.image_id).get(tile.detection.idx) for tile in tiles[:5]]
     assert said == [Verdict.FALSE_CALL] * 3 + [Verdict.ACCEPT, None]
-    hands.press("z", "z")
+    hands.press("z")
+    hands.page.wait_for_function("localStorage.getItem('loupe:sweep:904') === null")
+    assert stands(site, "wall", tiles[3].image_id) == {}
+    hands.page.reload()
+    expect(hands.page.locator(".lp-tile.false_call")).to_have_count(3)
+    hands.press("z")
+    expect(hands.page.locator(".lp-tile.false_call")).to_have_count(0)
     hands.page.wait_for_function("localStorage.getItem('loupe:sweep:904') === null")
     assert not any(stands(site, "wall", tile.image_id) for tile in tiles[:5])
     with site.database.read.begin() as session:
