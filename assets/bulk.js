@@ -15,6 +15,8 @@ export class Bulk {
   constructor(changed) {
     this.changed = changed;
     this.all = () => {};
+    /** @type {{of: string, steps: any[]}[]} changes of this tab that can be taken back, with their project */
+    this.past = [];
     this.element = h("div.bulk", { role: "toolbar", "aria-label": "Chosen images", hidden: true });
   }
 
@@ -70,14 +72,26 @@ export class Bulk {
     await attempt(async () => {
       const answer = await change({ action, value, images });
       if (action === "delete") this.clear();
-      toast(`${SAID[action]}: ${many(answer.changed, "image")}.`, "done", { words: "Undo", run: () => this.undo(answer.undo) });
+      const done = { of: project(), steps: answer.undo };
+      this.past.push(done);
+      toast(`${SAID[action]}: ${many(answer.changed, "image")}.`, "done", { words: "Undo", run: () => this.undo(done) });
     });
     this.after();
   }
 
-  async undo(steps) {
+  /** Takes back the last change that still stands, of this project. */
+  takeBack() {
+    const last = this.past.findLast((one) => one.of === project());
+    if (last) return this.undo(last);
+    return toast("There is no change of yours to take back here.");
+  }
+
+  /** @param {{of: string, steps: any[]}} done */
+  async undo(done) {
+    if (!this.past.includes(done)) return;
+    this.past.splice(this.past.indexOf(done), 1);
     await attempt(async () => {
-      for (const step of steps) await change(step);
+      for (const step of done.steps) await change(step);
       toast("Undone.", "done");
     });
     this.after();

@@ -36,6 +36,7 @@ class Browse {
     this.bulk.all = this.wall.told.all = () => this.pickAll();
     this.wall.told.keys = showKeys;
     this.wall.told.remove = () => this.bulk.remove();
+    this.wall.told.undo = () => this.bulk.takeBack();
     this.wall.told.search = () => this.filters.search.focus();
     this.nothing = h("div.empty.over", { hidden: true });
     this.frame = h("div.browse", {}, this.filters.element,
@@ -123,7 +124,7 @@ function noneYet() {
   ];
 }
 
-const KEYS = [["← → ↑ ↓", "Move; with Shift choose on the way"], ["J  K", "Next, previous"], ["Enter", "Open in Annotate"], ["X or Space", "Choose this one"], ["Ctrl A", "Choose all that the filters show"], ["Esc", "Choose none"], ["Del", "Delete the chosen ones"], ["/", "Search the names"], ["Home  End", "First, last"], ["?", "This list"]];
+const KEYS = [["← → ↑ ↓", "Move; with Shift choose on the way"], ["J  K", "Next, previous"], ["Enter", "Open in Annotate"], ["X or Space", "Choose this one"], ["Ctrl A", "Choose all that the filters show"], ["Esc", "Choose none"], ["Del", "Delete the chosen ones"], ["Z", "Take back the last change of many"], ["/", "Search the names"], ["Home  End", "First, last"], ["?", "This list"]];
 
 function showKeys() {
   ask("Keys in Browse", "", h("table", {}, h("tbody", {}, KEYS.map(([keys, words]) => h("tr", {}, h("td", {}, h("kbd", {}, keys)), h("td", {}, words))))));

@@ -243,6 +243,7 @@ export class Wall {
     if (event.key === "/") return this.told.search?.(), true;
     if (event.key === "?") return this.told.keys?.(), true;
     if (event.key === "Delete" && this.picked.size) return this.told.remove?.(), true;
+    if (event.key === "z") return this.told.undo?.(), true;
     return false;
   }
 

@@ -88,6 +88,30 @@ def test_deleted_images_come_back_by_undo(page: Page, site: Site) -> None:
     assert len(stored(site, project)) == 3
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".cell img")).to_have_count(6)
+    assert len(stored(site, project)) == 6
+
+
+def test_changes_of_many_are_taken_back_by_a_key_one_after_the_other(
+    page: Page, site: Site
+) -> None:
+    project = site.project(images=4)
+    before = [item.image.split for item in stored(site, project)]
+    open_browse(page, project)
+    page.locator(".wall-scroll").focus()
+    for key in ("Home", "x", "Delete"):
+        page.keyboard.press(key)
+    expect(page.locator(".cell img")).to_have_count(3)
+    page.keyboard.press("Control+a")
+    page.get_by_label("Set split").select_option("Test")
+    expect(page.get_by_text("Split set: 3 images.")).to_be_visible()
+    page.locator(".wall-scroll").focus()
+    page.keyboard.press("z")
+    expect(page.get_by_text("Undone.")).to_be_visible()
+    page.keyboard.press("z")
+    expect(page.locator(".cell img")).to_have_count(4)
+    assert [item.image.split for item in stored(site, project)] == before
+    page.keyboard.press("z")
+    expect(page.get_by_text("There is no change of yours to take back here.")).to_be_visible()
 
 
 def test_the_keyboard_alone_chooses_and_opens(page: Page, site: Site) -> None:
