@@ -33,7 +33,7 @@ async function countAll(rows) {
  * @param {string} project @param {number} run @param {number} against */
 export async function comparison(project, run, against) {
   const [found, runs] = await Promise.all([net.get(`/api/runs/${run}/against/${against}`), net.get(`/api/projects/${encodeURIComponent(project)}/runs`)]);
-  const others = runs.filter((one) => one.id !== run).map((one) => [String(one.id), `run ${one.id}, ${one.model}`]);
+  const others = runs.filter((one) => one.id !== run).map((one) => [String(one.id), `run ${one.id}, ${words.model(one.model)}`]);
   const choice = select(others, String(against), (value) => go({ against: value }), { "aria-label": "Other run" });
   const chips = (detections) => h("div.chips", {}, detections.slice(0, 6).map((d) => h("span.chip", {}, `${d.label} ${short(d.score)}`)), detections.length > 6 && h("span.chip", {}, `+${detections.length - 6}`));
   const line = (change) => h("tr", {},
@@ -81,7 +81,7 @@ function line(run, before, counted) {
   const top = Object.entries(run.classes).slice(0, 3);
   return h("tr", {},
     h("td", {}, h("a", { href: `?${address(run.id)}` }, `Run ${run.id}`), h("small", {}, ` ${words.ago(run.at)}${run.author ? `, ${run.author}` : ""}`)),
-    h("td", {}, run.model, run.model !== run.family && h("small", {}, run.family)),
+    h("td", {}, words.model(run.model), run.model !== run.family && h("small", {}, run.family)),
     h("td.number", {}, words.count(run.images)),
     h("td.number", {}, words.count(run.detections)),
     h("td", { title: Object.entries(run.classes).map(([name, n]) => `${name} ${words.count(n)}`).join(", ") }, h("div.chips", {}, top.map(([name, n]) => h("span.chip", {}, name, h("b.number", {}, words.count(n)))),
