@@ -2,7 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { go, page as sitePage } from "../site.js";
-import { common } from "./actions.js";
+import { common, setDrawing } from "./actions.js";
 import * as geometry from "./boxes.js";
 import * as conflict from "./conflict.js";
 import { Desk, nameOf } from "./desk.js";
@@ -65,7 +65,8 @@ export class Bench extends Walk {
   start(actions) {
     const all = { ...this.common(), ...actions };
     this.acts = all;
-    this.tools = tools.toolbar(this.name, all);
+    // D goes on drawing where a box is chosen; who presses the tool again has done with it.
+    this.tools = tools.toolbar(this.name, { ...all, draw: () => setDrawing(this, !this.drawing) });
     this.place = h("div.lp-place-for-empty", { hidden: true });
     this.bench = h("div.lp-bench.lp-waiting", { "data-page": this.name }, this.tools.root,
       h("div.lp-middle", {}, h("div.lp-frame-of-stage", {}, this.stage.root, this.light.root, this.place), this.status.root, this.strip.root), this.side);
