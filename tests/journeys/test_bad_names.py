@@ -11,16 +11,18 @@ from tests.journeys import boards
 from tests.journeys.conftest import Site
 
 EVIL = "<img src=x onerror=window.bad=1><script>window.bad=2</script>${window.bad=3}{{value}}"
+RUN = 900_002
 TABS = ("projects", "browse", "annotate", "train", "detect", "review", "models", "jobs")
+VIEWS = (*TABS, f"review&run={RUN}", f"review&run={RUN}&view=wall")
 # Where the name of the project, of a class or of an image stands to be read.
-READ = ("projects", "browse", "annotate")
+READ = ("projects", "browse", "annotate", "train", "review", f"review&run={RUN}")
 
 
 @pytest.fixture(scope="module")
 def evil(site: Site) -> int:
     """A project whose name, class and first image are all the same trick."""
     put = boards.put(site, EVIL, 4, labelled=2)
-    boards.detect(site, put, 900_002)
+    boards.detect(site, put, RUN, EVIL)
     with site.database.write.begin() as session:
         for kind in put.project.classes:
             projects.edit_class(session, kind.id, name=f"{EVIL} {kind.id}")
@@ -29,12 +31,13 @@ def evil(site: Site) -> int:
     return put.project.id
 
 
-@pytest.mark.parametrize("tab", TABS)
-def test_markup_in_names_stays_text(page: Page, evil: int, tab: str) -> None:
-    page.goto(f"/?project={evil}&tab={tab}")
+@pytest.mark.parametrize("view", VIEWS)
+def test_markup_in_names_stays_text(page: Page, evil: int, view: str) -> None:
+    tab = view.partition("&")[0]
+    page.goto(f"/?project={evil}&tab={view}")
     page.wait_for_selector(f"#shell-{tab} .shell:not([aria-busy])")
     page.wait_for_load_state("networkidle")
-    if tab in READ:
+    if view in READ:
         page.wait_for_function(
             "([tab, evil]) => document.getElementById(`shell-${tab}`).textContent.includes(evil)",
             arg=[tab, EVIL],
