@@ -28,7 +28,7 @@ export function about({ desk, done, skip }) {
     shown = image;
     comment.disabled = doneButton.disabled = skipButton.disabled = !desk.editable || !desk.item;
   };
-  const root = h("section.lp-section", {}, comment, h("div.lp-two", {}, skipButton, doneButton));
+  const root = h("section.lp-section", {}, comment, h("div.lp-two.for-labeler", {}, skipButton, doneButton));
   const focus = () => {
     render();
     comment.focus();

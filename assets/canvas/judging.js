@@ -77,7 +77,7 @@ export function defect(page) {
   const title = h("h3");
   const words = h("div.lp-defect", {});
   const button = (key, text, does, run) => h("button.lp-button", { onclick: run, title: tip(does, "review") }, h("kbd", {}, key), text);
-  const root = h("section.lp-section", {}, title, page.closeup.root, words, h("div.lp-three", {},
+  const root = h("section.lp-section", {}, title, page.closeup.root, words, h("div.lp-three.for-labeler", {},
     button("A", "Defect", "accept", () => page.decide("accept")), button("F", "False call", "reject", () => page.decide("reject")),
     button("D", "Missed", "draw", () => page.acts.draw())));
   const render = () => {
@@ -123,7 +123,7 @@ export function board(page) {
   const pass = h("button.lp-button", { title: tip("pass", "review"), onclick: () => page.finish("pass") }, h("kbd", {}, "P"), "Pass");
   const fail = h("button.lp-button", { title: tip("fail", "review"), onclick: () => page.finish("fail") }, h("kbd", {}, "X"), "Fail");
   const next = h("button.lp-button.primary", { title: tip("done", "review"), onclick: () => page.finish("") }, h("kbd", {}, "Enter"), "Done, next");
-  const root = h("section.lp-section", {}, h("h3", {}, "Board"), rule, h("div.lp-three", {}, pass, fail, next));
+  const root = h("section.lp-section", {}, h("h3", {}, "Board"), rule, h("div.lp-three.for-labeler", {}, pass, fail, next));
   const render = () => {
     const { verdict, defects } = verdicts.board(page.desk, page.ruled, page.rule);
     const own = page.desk.sheet.verdict;

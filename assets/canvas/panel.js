@@ -113,7 +113,7 @@ export function boxList({ desk, color, look }) {
     state(line, "aria-current", desk.selected.has(box.id));
     return line;
   };
-  const none = h("p.lp-hint", {}, "None yet. Press ", h("kbd", {}, "D"), " and drag over a defect.");
+  const none = h("p.lp-hint", {}, "None yet. ", h("span.for-labeler", {}, "Press ", h("kbd", {}, "D"), " and drag over a defect."));
   /** @type {HTMLElement | undefined} */
   let chosen;
   /** Brings the row of a newly chosen box into sight, without moving anything but the list. */
@@ -195,13 +195,13 @@ export function proposals({ desk, threshold, setThreshold, color, acceptAll }) {
   const count = h("span.lp-count");
   const list = h("div.lp-boxes.lp-proposals");
   const from = h("p.lp-hint");
-  const all = h("button.lp-button.lp-wide", { onclick: acceptAll, title: tip("acceptAll", "annotate") });
+  const all = h("button.lp-button.lp-wide.for-labeler", { onclick: acceptAll, title: tip("acceptAll", "annotate") });
   const row = (p) => h("div.lp-row", { "aria-current": String(desk.selected.has(nameOf(p))) },
     h("button.lp-box", { onclick: () => desk.select([nameOf(p)]) },
       swatch(color(p.label)), h("span.lp-name", {}, p.label), h("span.lp-size", {}, short(p.score))),
-    h("button.lp-quiet", { title: tip("accept", "annotate"), "aria-label": `Accept ${p.label}`, onclick: () => desk.accept([p]) }, "✓"),
-    h("button.lp-quiet", { title: tip("reject", "annotate"), "aria-label": `Reject ${p.label}`, onclick: () => desk.reject([p]) }, "×"));
-  const keys = h("span.lp-hint", {}, h("kbd", {}, "A"), " accept ", h("kbd", {}, "R"), " reject");
+    h("button.lp-quiet.for-labeler", { title: tip("accept", "annotate"), "aria-label": `Accept ${p.label}`, onclick: () => desk.accept([p]) }, "✓"),
+    h("button.lp-quiet.for-labeler", { title: tip("reject", "annotate"), "aria-label": `Reject ${p.label}`, onclick: () => desk.reject([p]) }, "×"));
+  const keys = h("span.lp-hint.for-labeler", {}, h("kbd", {}, "A"), " accept ", h("kbd", {}, "R"), " reject");
   const root = section("Proposals", count, h("div.lp-spread", {}, from, keys), h("div.lp-slider", {}, slider, value), list, all);
   root.classList.add("lp-grow");
   const render = () => {
@@ -215,7 +215,7 @@ export function proposals({ desk, threshold, setThreshold, color, acceptAll }) {
     fill(list, shown.slice(0, MOST_ROWS).map(row));
     all.textContent = shown.length ? `Accept all ≥ ${short(threshold())}` : "None left to decide";
     all.disabled = !shown.length || !desk.editable;
-    keys.hidden = !shown.length || !desk.editable;
+    keys.hidden = !shown.length;
   };
   return { root, render };
 }

@@ -29,7 +29,7 @@ export class Wall {
     this.status = h("span.lp-wall-status", { role: "status" });
     this.scroll = h("div.lp-wall-scroll", { tabIndex: 0, onscroll: () => this.more() }, this.grid);
     this.root = h("div.lp-wall", { hidden: true }, h("header", {}, this.classes, this.status,
-      h("span.lp-hint", {}, "Drag over crops, then "), h("kbd", {}, "A"), h("span.lp-hint", {}, "defect"), h("kbd", {}, "F"), h("span.lp-hint", {}, "false call"), h("kbd", {}, "Z"), h("span.lp-hint", {}, "undo"),
+      h("span.lp-hint.for-labeler", {}, "Drag over crops, then ", [["A", "defect"], ["F", "false call"], ["Z", "undo"]].map(([key, does]) => [h("kbd", {}, key), ` ${does} `])),
       h("button", { onclick: () => go({ view: "" }) }, "Images")), this.scroll);
     this.watch();
   }

@@ -18,9 +18,11 @@ const SIGNS = {
   help: "M5.500 6a2.500 2.500 0 1 1 3.700 2.200C8.300 8.700 8 9.200 8 10M8 12.500v.1",
 };
 
+const WRITES = ["draw", "undo", "redo"];
+
 /** @param {string} page @param {Record<string, () => any>} run */
 export function toolbar(page, run) {
-  const button = (does) => h("button.lp-tool", {
+  const button = (does) => h(WRITES.includes(does) ? "button.lp-tool.for-labeler" : "button.lp-tool", {
     title: tip(does, page), "aria-label": tip(does, page).replace(/ \(.*/, ""), "data-does": does, onclick: () => run[does]?.(),
   }, icon(SIGNS[does]));
   const gap = () => h("span.lp-gap", { "aria-hidden": "true" });

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from backend.domain import Role
-from backend.services import people
+from backend.services import people, projects
 from backend.settings import Settings
 from backend.storage import engine, files, schema
-from tests.journeys import conftest
+from tests.journeys import boards, conftest
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
 
 PASSWORD = "correct horse"
 EVIL = "<b>eve</b> ${1+1}"
+# Each view with what stands there when all of it does.
+VIEWS = {
+    "tab=browse": ".cell img",
+    "tab=annotate": ".lp-row",
+    "tab=train": ".two table",
+    "tab=detect": "tbody tr",
+    "tab=review&run=940": ".lp-row",
+    "tab=review&run=940&view=wall": ".lp-tile",
+    "tab=models": ".empty",
+    "tab=jobs": ".panel",
+}
+CHANGES = re.compile(
+    "Set|Delete|Propose|Accept|Reject|✓|^×$|Skip|Done|Defect$|False|Missed|Pass|Fail|Retrain|Detect|"
+    "Promote|Cancel|Restore|Train"
+)
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +50,8 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     url, process = conftest.start(home, "--no-worker", "--auth")
     site = Site(home, url, process, database, files.connect(settings))
     site.project(images=3, name="boards")
+    looked_at = boards.put(site, "looked at", 4, labelled=2)
+    boards.detect(site, looked_at, 940)
     yield site
     database.close()
     conftest.stop(process)
@@ -74,9 +92,27 @@ def test_a_wrong_password_is_told_and_nothing_else(visitor: BrowserContext) -> N
 def test_a_viewer_is_not_shown_what_she_may_not_do(visitor: BrowserContext) -> None:
     page = log_in(visitor, "vera")
     expect(page.get_by_role("link", name="boards", exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name="Export")).to_be_visible()
+    expect(page.get_by_role("button", name="Export").first).to_be_visible()
     for name in ("New project", "Classes", "Import", "People"):
         expect(page.get_by_role("button", name=name)).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_viewer_looks_at_every_page_and_is_offered_no_change(
+    visitor: BrowserContext, guarded: Site, view: str
+) -> None:
+    with guarded.database.read.begin() as session:
+        project = projects.find(session, "looked at").id
+    page = log_in(visitor, "vera", f"/?project={project}&{view}")
+    page.locator(VIEWS[view]).first.wait_for()
+    if view == "tab=browse":
+        page.locator(".cell").first.click(modifiers=["Control"])
+        expect(page.locator(".bulk b")).to_have_text("1")
+    names = (
+        page.get_by_role("tabpanel").filter(visible=True).get_by_role("button").all_inner_texts()
+    )
+    offered = [name for name in names if CHANGES.search(name)]
+    assert offered == []
 
 
 def test_an_admin_gives_a_person_another_role_by_keys(
