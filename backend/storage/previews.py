@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -262,12 +263,33 @@ def _touch(own: Path) -> None:
 
 
 def _drop_oldest(folder: Path, surplus: float) -> float:
-    """Remove pictures that were not looked at for longest, until `surplus` bytes are gone."""
+    """Remove pictures that were not looked at for longest, until `surplus` bytes are gone.
+
+    Tiles go first: they are most of it, and are made anew while their preview is looked at.
+    """
+    every = sorted(folder.glob("*/*"), key=lambda own: own.stat().st_mtime)
     gone = 0.0
-    for own in sorted(folder.glob("*/*"), key=lambda own: own.stat().st_mtime):
-        if gone >= surplus:
-            break
-        gone += held(own)
-        shutil.rmtree(own, ignore_errors=True)
-    log.info("Dropped %.0f MB of previews that were not looked at for longest.", gone / 1e6)
+    for drop in (_drop_tiles, _drop_all):
+        for own in every:
+            if gone >= surplus:
+                break
+            gone += drop(own)
+    log.info("Dropped %.0f MB of pictures that were not looked at for longest.", gone / 1e6)
+    return gone
+
+
+def _drop_tiles(own: Path) -> float:
+    """Remove the tiles of a picture, which is no look at it."""
+    if not (own / TILES).exists():
+        return 0.0
+    looked_at = own.stat()
+    gone = _drop_all(own / TILES)
+    with suppress(FileNotFoundError):  # another process has just dropped it
+        os.utime(own, ns=(looked_at.st_atime_ns, looked_at.st_mtime_ns))
+    return gone
+
+
+def _drop_all(folder: Path) -> float:
+    gone = held(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     return gone

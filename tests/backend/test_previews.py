@@ -18,7 +18,7 @@ from PIL import Image
 from backend.errors import Invalid, NotFound
 from backend.storage import rendering
 from backend.storage.files import Files
-from backend.storage.previews import Previews
+from backend.storage.previews import Previews, place
 
 PARENT = """
 import io, sys, time
@@ -163,6 +163,34 @@ def test_the_cache_stays_within_its_bound(files: Files, tmp_path: Path) -> None:
         small.thumb(name)
     until(lambda: 100_000 < held(tmp_path) <= 400_000 and not small.busy)
     small.close()
+
+
+def test_tiles_are_dropped_before_the_previews_that_open_a_board(
+    files: Files, tmp_path: Path
+) -> None:
+    names = [put(files, board(5000, 3000 + n), "JPEG") for n in range(5)]
+    small = Previews(files, tmp_path / "pictures", 1e9, processes=1)
+    open_board(small, names[0])
+    small.close()
+    bound = 2.5 * held(tmp_path)
+    small = Previews(files, tmp_path / "pictures", bound, processes=1)
+    for name in names[1:]:
+        open_board(small, name)
+    until(lambda: held(tmp_path) <= bound)
+    before = small.begun
+    for name in names:
+        small.preview(name)
+    assert small.begun == before
+    left = [place(tmp_path / "pictures", name) / "tiles/complete" for name in names]
+    assert [one.exists() for one in left] == [False, False, False, False, True]
+    small.close()
+
+
+def open_board(previews: Previews, name: str) -> None:
+    """What a person sees of a board: its preview, then its pixels."""
+    previews.preview(name)
+    previews.tile(name, 0, 0, 0)
+    until(lambda: not previews.busy)
 
 
 def test_picture_processes_end_with_a_killed_parent(tmp_path: Path) -> None:
