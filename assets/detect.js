@@ -32,7 +32,7 @@ class Detect {
     this.foresight = new Foresight();
     this.button = h("button.primary.for-labeler", { onclick: () => this.detect() }, "Detect");
     this.sheet = h("div.sheet", {}, h("h1", {}, "Detect"),
-      h("div.two", {}, h("section.panel", {}, h("header", {}, h("h2", {}, "What to look at")), this.form, h("div.inside", {}, h("div.row", {}, this.button))), this.tryOut.element),
+      h("div.two", {}, h("section.panel.for-labeler", {}, h("header", {}, h("h2", {}, "What to look at")), this.form, h("div.inside", {}, h("div.row", {}, this.button))), this.tryOut.element),
       this.now, this.runs);
   }
 

@@ -34,7 +34,7 @@ class Train {
     this.pace = h("span.quiet-text");
     this.sheet = h("div.sheet", {}, h("h1", {}, "Train"),
       h("div.two", {},
-        h("section.panel", {}, h("header", {}, h("h2", {}, "What to train")), this.form, h("div.inside", {}, h("div.row", {}, this.button, this.pace))),
+        h("section.panel.for-labeler", {}, h("header", {}, h("h2", {}, "What to train")), this.form, h("div.inside", {}, h("div.row", {}, this.button, this.pace))),
         h("section.panel", {}, h("header", {}, h("h2", {}, "Before it starts")), this.check)),
       this.run);
   }
