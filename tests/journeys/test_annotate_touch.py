@@ -10,10 +10,10 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext, CDPSession
+from playwright.sync_api import Browser, BrowserContext, CDPSession, expect
 
 from backend.domain import Task
-from backend.services import images, projects
+from backend.services import images, listing, projects
 from backend.services.images import NewImage
 from tests.journeys import boards
 from tests.journeys.conftest import Site, watch
@@ -160,6 +160,24 @@ def test_a_finger_beside_all_boxes_moves_the_picture(fingers: Fingers) -> None:
     # What was under the finger is under it still.
     assert hands.point(*end) == pytest.approx(held, abs=0.5)
     assert hands.stored() == before
+
+
+def test_images_are_chosen_by_finger_and_changed(
+    tablet: BrowserContext, site: Site, complaints: list[str]
+) -> None:
+    project = site.project(images=4)
+    page = tablet.new_page()
+    watch(page, site.url, complaints)
+    page.goto(f"/?project={project.id}&tab=browse")
+    for at in (0, 2):
+        page.locator(".cell").nth(at).locator(".pick").tap()
+    expect(page.locator(".bulk b")).to_have_text("2")
+    page.get_by_label("Set split").select_option("Test")
+    expect(page.get_by_text("Split set: 2 images.")).to_be_visible()
+    with site.database.read.begin() as session:
+        found = listing.every(session, project.id, listing.Filter())
+        assert [one.image.split == "test" for one in found] == [True, False, True, False]
+    assert complaints == []
 
 
 def test_a_board_of_a_hundred_megapixels_shows_its_pixels(

@@ -104,6 +104,14 @@ def test_a_page_is_whole_and_can_be_read(tab: Page, full: int, name: str) -> Non
     assert hard_to_read(tab) == []
 
 
+def test_what_is_done_to_many_is_whole_and_can_be_read(tab: Page, full: int) -> None:
+    tab.goto(f"/?project={full}&tab=browse")
+    tab.locator(".cell").first.click(modifiers=["Control"])
+    tab.locator(".bulk b").wait_for()
+    assert cut_off(tab) == []
+    assert hard_to_read(tab) == []
+
+
 @pytest.mark.parametrize("name", EMPTY)
 def test_an_empty_page_says_what_it_is_for(tab: Page, empty: int, name: str) -> None:
     tab.goto(f"/?project={empty}&tab={name}")
