@@ -83,7 +83,7 @@ class Train {
     const variants = family.variants.length > 0 && field("Size of the network", select(family.variants.map((one) => [one, one]), family.defaults.variant, (value) => this.set("variant", value)));
     fill(this.fields, variants, known(NUMBERS));
     this.fields.hidden = this.fields.childElementCount === 0;
-    const seed = h("input", { type: "number", min: 0, placeholder: "by chance" });
+    const seed = h("input", { type: "number", min: 0, placeholder: "the champion's", title: "Decides which images are held out, and all chance. Without one it is the champion's, so that both are judged by the same images; the first model's is by chance." });
     seed.addEventListener("change", () => (this.values.seed = seed.value === "" ? undefined : Number(seed.value), this.look()));
     fill(this.more.lastElementChild, known(ADVANCED), field("Seed", seed));
     this.more.hidden = name === "golden";

@@ -7,7 +7,7 @@ from typing import Any
 
 from backend import families
 from backend.domain import Model, Task
-from backend.services import registry
+from backend.services import registry, snapshots
 from workers import evaluating, recording
 from workers.context import Context
 from workers.data import LaidOut
@@ -33,22 +33,38 @@ def measure(
     champion = _champion(context, model)
     if champion is None:
         return figures, {}
-    return figures, _against(context, champion, laid_out, seen, (middle, end))
+    return figures, against(context, champion, laid_out, seen, (middle, end))
 
 
-def _against(
-    context: Context, champion: Model, laid_out: LaidOut, ours: Seen, share: Share
+def against(
+    context: Context, other: Model, laid_out: LaidOut, ours: Seen, share: Share, iou: float = 0.5
 ) -> dict[str, Any]:
+    """How what was seen stands beside what another model of the project sees there."""
     classes = laid_out.set.classes
-    tell = _telling(context, share, f"{champion.name}, the champion")
-    path = context.files.local_path(champion.weights)
-    theirs = evaluating.look(champion.family, path, ours.examples, classes, tell)
-    figures = evaluating.compare(champion.family, ours, theirs, classes)
-    if families.find(champion.family).task is Task.DETECT:
-        differing = evaluating.by_image(ours, theirs, classes)
+    tell = _telling(context, share, f"{other.name}, the other model")
+    path = context.files.local_path(other.weights)
+    theirs = evaluating.look(other.family, path, ours.examples, classes, tell)
+    figures = evaluating.compare(other.family, ours, theirs, classes, iou)
+    if families.find(other.family).task is Task.DETECT:
+        differing = evaluating.by_image(ours, theirs, classes, iou)
         figures["images"] = [_with_id(row, laid_out) for row in differing[:MOST]]
-    who = {"model": champion.name, "model_id": champion.id, "family": champion.family}
-    return {**figures, **who}
+    return {
+        **figures,
+        "model": other.name,
+        "model_id": other.id,
+        "family": other.family,
+        "compared": len(ours.examples),
+        "learned": _learned(context, other, laid_out, ours),
+    }
+
+
+def _learned(context: Context, other: Model, laid_out: LaidOut, ours: Seen) -> int:
+    """How many of the pictures the other model knows by heart."""
+    if other.snapshot_id is None:
+        return 0
+    ids = [laid_out.ids[example.name] for example in ours.examples]
+    with context.database.read() as session:
+        return snapshots.learned(session, other.snapshot_id, ids)
 
 
 def _champion(context: Context, model: Model) -> Model | None:

@@ -89,7 +89,8 @@ def check(project: str, body: Wanted, at: house.At) -> dict[str, Any]:
     """What stands in the way of this training, and about how long it would take."""
     with at.read() as session:
         found = house.project(session, project)
-        seed = body.seed or 0
+        usual = training.usual_seed(session, found.id, body.family, body.start)
+        seed = (usual or 0) if body.seed is None else body.seed
         return asdict(
             preflight.check(session, found.id, body.family, body.parameters, seed, body.start)
         )

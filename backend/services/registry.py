@@ -175,18 +175,27 @@ def details(session: Session, model_id: int) -> Details:
 
 
 def verdict(told: Details) -> str:
-    """Whether the model is better than the champion it was compared with, class by class."""
-    against = told.against
-    if not against:
+    """Whether the model is better than the one it was compared with, class by class."""
+    if not told.against:
         return f"{told.model.name} has no other model to be compared with yet."
+    return compared(told.model.name, told.against)
+
+
+def compared(name: str, against: Mapping[str, Any]) -> str:
+    """What a comparison with another model says, in words."""
     better, worse = _classes(against, True), _classes(against, False)
-    parts = [_overall(told.model.name, against)]
+    parts = [_overall(name, against)]
     if better:
         parts.append(f"Better in: {', '.join(better)}.")
     if worse:
         parts.append(f"Worse in: {', '.join(worse)}.")
     if not better and not worse and against.get("per_class"):
         parts.append("No class differs clearly.")
+    if learned := against.get("learned"):
+        parts.append(
+            f"{against['model']} has learned from {learned} of the {against['compared']} images, "
+            "so it looks better here than it is."
+        )
     return " ".join(parts)
 
 

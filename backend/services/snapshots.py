@@ -75,6 +75,13 @@ def images(session: Session, snapshot_id: int) -> Iterable[SnapshotImage]:
         yield from _images(session, rows[start : start + PART])
 
 
+def learned(session: Session, snapshot_id: int, ids: Iterable[int]) -> int:
+    """How many of these images a training on this snapshot learns from."""
+    row = SnapshotImageRow
+    query = select(row.image_id).where(row.snapshot_id == snapshot_id, row.split == Split.TRAIN)
+    return len(set(session.scalars(query)).intersection(ids))
+
+
 def split_of(key: str, seed: int) -> Split:
     """Where a group (or an image without one) goes when nobody has said."""
     place = int.from_bytes(hashlib.sha256(f"{seed}:{key}".encode()).digest()[:8]) % 100

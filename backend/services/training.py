@@ -49,7 +49,8 @@ def retrain(
     if key and (job := queue.by_key(session, key)):
         return Started(job, registry.get(session, int(job.request["model_id"])))
     queue.refuse_waiting(session, "train", project_id=project_id)
-    number = _seed(session, project_id, family, start) if seed is None else seed
+    known = usual_seed(session, project_id, family, start) if seed is None else seed
+    number = random.randrange(2**31) if known is None else known
     values = {**families.find(family).defaults, **(parameters or {}), "seed": number}
     begin = _start(session, project_id, family, start, values)
     preflight.refuse(preflight.check(session, project_id, family, values, number, start))
@@ -67,6 +68,19 @@ def retrain(
     job = queue.enqueue(session, request, author=author, key=key)
     registry.set_job(session, model.id, job.id)
     return Started(job, registry.get(session, model.id))
+
+
+def usual_seed(session: Session, project_id: int, family: str, start: str) -> int | None:
+    """The one that holds out what was held out from the champion, or from a detector that is asked.
+
+    None for the first model: there chance decides.
+    """
+    needs_golden = families.find(family).needs_golden
+    asked = _asked(session, project_id, start) if needs_golden else None
+    before = asked or registry.champion(session, project_id)
+    if before is None or before.snapshot_id is None:
+        return None
+    return snapshots.get(session, before.snapshot_id).seed
 
 
 def evaluate(
@@ -156,13 +170,3 @@ def _asked(session: Session, project_id: int, start: str) -> Model | None:
     if start:
         return registry.find(session, project_id, start)
     return registry.best(session, project_id, families.detectors())
-
-
-def _seed(session: Session, project_id: int, family: str, start: str) -> int:
-    """By chance; where a detector is asked, its own, so that the same images are held out."""
-    asked = None
-    if families.find(family).needs_golden:
-        asked = _asked(session, project_id, start)
-    if asked is None or asked.snapshot_id is None:
-        return random.randrange(2**31)
-    return snapshots.get(session, asked.snapshot_id).seed

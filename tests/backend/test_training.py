@@ -237,6 +237,33 @@ def test_a_golden_model_holds_out_what_its_detector_never_saw(
     assert first == second
 
 
+def test_the_same_images_are_held_out_from_every_model(
+    database: Database, project: Project
+) -> None:
+    first = finish(database, retrain(database, project))
+    second = retrain(database, project)
+    assert second.model.parameters["seed"] == first.parameters["seed"]
+    with database.read() as session:
+        splits = [
+            {image.id: image.split for image in snapshots.images(session, model.snapshot_id or 0)}
+            for model in (first, second.model)
+        ]
+        taught = [id for id, split in splits[0].items() if split is Split.TRAIN]
+        learned = snapshots.learned(session, first.snapshot_id or 0, splits[0])
+    assert splits[0] == splits[1]
+    assert learned == len(taught)
+    other = retrain(database, filled(database, 4), seed=7)
+    assert other.model.parameters["seed"] == 7
+
+
+def test_a_comparison_says_what_the_other_model_knows_by_heart() -> None:
+    figure = {"difference": 0.0, "interval": None, "better": None}
+    against = {"model": "v1", "map50": figure, "learned": 8, "compared": 20}
+    assert registry.compared("v2", against).endswith(
+        "v1 has learned from 8 of the 20 images, so it looks better here than it is."
+    )
+
+
 def test_the_verdict_names_what_is_better_and_what_is_worse(sqlite: Database) -> None:
     project = filled(sqlite, 4)
     clear = {"difference": 0.1, "interval": [0.05, 0.15], "better": True}
