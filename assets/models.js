@@ -2,7 +2,7 @@
 
 import { ask } from "./dialog.js";
 import { field, fill, h, select } from "./dom.js";
-import { confusion, precisionRecall } from "./figures.js";
+import { measured } from "./measured.js";
 import { get, send } from "./net.js";
 import { address, attempt, go, page, poll, project, query, toast } from "./site.js";
 import { nothingChosen } from "./nothing.js";
@@ -33,13 +33,15 @@ class Models {
     if (!found) return;
     if (found.length === 0) return fill(this.element, empty());
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
+    this.found = found;
     this.draw(found);
     const chosen = found.find((one) => one.name === query().get("model")) ?? found.find((one) => one.champion) ?? found[0];
     if (JSON.stringify(chosen) !== this.shown) {
       this.shown = JSON.stringify(chosen);
       await attempt(async () => {
         const [told, of] = await Promise.all([get(`/api/models/${chosen.id}`), get(`/api/projects/${encodeURIComponent(project())}`)]);
-        fill(this.told, this.details(told, Object.fromEntries(of.classes.map((one) => [one.name, one.color]))));
+        this.colors = Object.fromEntries(of.classes.map((one) => [one.name, one.color]));
+        fill(this.told, this.details(told, this.colors));
       });
     }
   }
@@ -64,7 +66,7 @@ class Models {
   actions(told) {
     return h("span.row", {},
       !told.champion && h("button.primary.for-admin", { onclick: () => this.promote(told) }, "Promote"),
-      h("button.for-labeler", { onclick: () => evaluate(told) }, "Evaluate"),
+      h("button.for-labeler", { onclick: () => this.evaluate(told) }, "Evaluate"),
       h("a.button", { href: address({ project: project(), tab: "detect", model: told.name }) }, "Detect"),
       h("button.for-labeler", { onclick: () => publish(told) }, "Export"));
   }
@@ -76,6 +78,33 @@ class Models {
       await this.load();
     });
   }
+
+  /** Measure a model, alone or beside another one, and show what came out. */
+  async evaluate(told) {
+    const split = select([["", "Held out"], ["test", "Test"], ["val", "Validation"], ["train", "Training"]], "");
+    const iou = h("input", { type: "number", min: 0.05, max: 0.95, step: 0.01, value: 0.5 });
+    const others = this.found.filter((one) => one.state === "ready" && one.id !== told.id);
+    const beside = select([["", "No other model"], ...others.map((one) => [one.name, `${one.name}${one.champion ? ", the champion" : ""}`])], "");
+    const fields = [field("Split", split), field("Overlap that counts as found (IoU)", iou, "0.33 is what DeepPCB's paper uses."),
+      others.length > 0 && field("Compare with", beside, "On the same images, by class and by image.")];
+    if (!(await ask(`Evaluate ${told.name}`, "Evaluate", fields))) return;
+    await attempt(async () => {
+      const job = await send("POST", `/api/models/${told.id}/evaluate`, { split: split.value, iou: Number(iou.value), against: beside.value });
+      const place = h("div", { style: { display: "grid", gap: "12px" }, "aria-live": "polite" });
+      const closed = ask(`Evaluation of ${told.name}`, "", place, { wide: true });
+      await follow(job, place, (done) => [headline(done.result), done.result.verdict && h("p", {}, done.result.verdict), measured({ evaluation: done.result, against: done.result.against }, this.colors)]);
+      await closed;
+      await this.load();
+    });
+  }
+}
+
+/** The figures of an evaluation in one line. */
+function headline(found) {
+  const figures = found.accuracy === undefined
+    ? [[`mAP@${share(found.iou, 2)}`, found.map], ["mAP@.5", found.map50], ["mAP .5:.95", found.map50_95]].filter(([name], at) => at === 0 || name !== `mAP@${share(found.iou, 2)}`)
+    : [["Accuracy", found.accuracy]];
+  return h("div.facts", {}, figures.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, share(value)))));
 }
 
 function row(one, champion, chosen) {
@@ -91,31 +120,6 @@ function row(one, champion, chosen) {
     h("td.number", {}, one.metrics.images ? count(one.metrics.images) : "–"), h("td", {}, ago(one.at)));
 }
 
-function measured(told, colors) {
-  const seen = told.evaluation;
-  if (!seen.per_class) return h("p.quiet-text", {}, "Not measured yet.");
-  return [
-    h("p.quiet-text", {}, `Measured on ${count(seen.images ?? 0)} images of the ${{ val: "validation", train: "training", test: "test" }[seen.split] ?? "held-out"} split${seen.iou ? `, matched at IoU ≥ ${share(seen.iou, 2)}` : ""}.`),
-    perClass(seen, told.against?.per_class ?? {}),
-    h("div.two", {}, seen.curves && precisionRecall(seen.curves, colors), seen.confusion && confusion(seen.confusion)),
-    seen.sizes && h("p.quiet-text.number", {}, Object.entries(seen.sizes).map(([name, one]) => `${name}: mAP ${share(one.map)} on ${count(one.truths)} boxes`).join(" · ")),
-  ];
-}
-
-function perClass(seen, against) {
-  const detects = Object.values(seen.per_class).some((one) => "ap50" in one);
-  const columns = detects ? [["truths", "Boxes"], ["ap50", "AP@.5"], ["ap50_95", "AP .5:.95"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"]] : [["truths", "Images"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"]];
-  return h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Class"), columns.map(([, words]) => h("th.number", {}, words)), h("th.number", {}, "Δ"))),
-    h("tbody", {}, Object.entries(seen.per_class).map(([name, one]) => h("tr", {}, h("td", {}, name),
-      columns.map(([key]) => h("td.number", {}, key === "truths" ? count(one[key] ?? one.images ?? 0) : share(one[key]))), delta(against[name])))));
-}
-
-function delta(found) {
-  if (!found || found.difference === null || found.difference === undefined) return h("td.number", {}, "");
-  const words = `${found.difference >= 0 ? "+" : "−"}${share(Math.abs(found.difference))}`;
-  return h(`td.number${found.better === true ? ".good" : found.better === false ? ".bad" : ""}`, { title: found.interval ? `95 % between ${share(found.interval[0])} and ${share(found.interval[1])}` : "" }, words, found.better === true ? " better" : found.better === false ? " worse" : "");
-}
-
 function provenance(told) {
   const from = told.provenance, of = told.parameters;
   const facts = [
@@ -124,16 +128,6 @@ function provenance(told) {
   ].filter(([, value]) => value !== undefined && value !== null && value !== "");
   return h("div.facts", {}, facts.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, String(value)))),
     told.job && h("a", { href: address({ project: project(), tab: "jobs" }) }, `Job ${told.job}`));
-}
-
-async function evaluate(told) {
-  const split = select([["", "Held out"], ["test", "Test"], ["val", "Validation"], ["train", "Training"]], "");
-  const iou = h("input", { type: "number", min: 0.05, max: 0.95, step: 0.01, value: 0.5 });
-  if (!(await ask(`Evaluate ${told.name}`, "Evaluate", [field("Split", split), field("Overlap that counts as found (IoU)", iou, "0.33 is what DeepPCB's paper uses.")]))) return;
-  await attempt(async () => {
-    const job = await send("POST", `/api/models/${told.id}/evaluate`, { split: split.value, iou: Number(iou.value) });
-    toast(`Evaluation of ${told.name} is job ${job.id}.`, "done", { words: "Show", run: () => go({ tab: "jobs" }) });
-  });
 }
 
 async function publish(told) {

@@ -38,6 +38,14 @@ def held_out(snapshot: TrainingSet) -> Split:
     return next(split for split in HELD_OUT if snapshot.of(split))
 
 
+def part(snapshot: TrainingSet, wanted: str) -> tuple[Split, tuple[Example, ...]]:
+    """The split of that name, else the held-out one, and its examples."""
+    split = Split(wanted) if wanted else held_out(snapshot)
+    if not snapshot.of(split):
+        raise Refused(f"The snapshot has no image in the split {split}.")
+    return split, snapshot.of(split)
+
+
 def look(
     family: str,
     weights: Path,

@@ -35,6 +35,11 @@ def keep(context: Context, model: Model, weights: str, laid_out: LaidOut, seen: 
         author=context.job.author,
         source={"images": len(seen.examples)},
     )
+    write(context, run, laid_out, seen)
+
+
+def write(context: Context, run: Run, laid_out: LaidOut, seen: Seen) -> None:
+    """Write a run; the rows that an earlier attempt has written stay."""
     rows = list(_rows(laid_out, seen))
     for start in range(0, len(rows), PART):
         with context.database.write.begin() as session:

@@ -26,7 +26,7 @@ def measure(
     split = evaluating.held_out(laid_out.set)
     path = context.files.local_path(weights)
     examples, classes = laid_out.set.of(split), laid_out.set.classes
-    tell = _telling(context, (begin, middle), model.name)
+    tell = telling(context, (begin, middle), model.name)
     seen = evaluating.look(model.family, path, examples, classes, tell)
     recording.keep(context, model, weights, laid_out, seen)
     figures = {**evaluating.report(model.family, seen, classes), "split": str(split)}
@@ -41,7 +41,7 @@ def against(
 ) -> dict[str, Any]:
     """How what was seen stands beside what another model of the project sees there."""
     classes = laid_out.set.classes
-    tell = _telling(context, share, f"{other.name}, the other model")
+    tell = telling(context, share, other.name)
     path = context.files.local_path(other.weights)
     theirs = evaluating.look(other.family, path, ours.examples, classes, tell)
     figures = evaluating.compare(other.family, ours, theirs, classes, iou)
@@ -50,12 +50,19 @@ def against(
         figures["images"] = [_with_id(row, laid_out) for row in differing[:MOST]]
     return {
         **figures,
+        "run": context.job.id,
         "model": other.name,
         "model_id": other.id,
         "family": other.family,
         "compared": len(ours.examples),
         "learned": _learned(context, other, laid_out, ours),
     }
+
+
+def telling(context: Context, share: Share, who: str) -> Callable[[float, str], None]:
+    """Tells how far a part of the job is, and of whom."""
+    begin, end = share
+    return lambda part, text: context.progress(begin + part * (end - begin), f"{who}: {text}")
 
 
 def _learned(context: Context, other: Model, laid_out: LaidOut, ours: Seen) -> int:
@@ -71,11 +78,6 @@ def _champion(context: Context, model: Model) -> Model | None:
     with context.database.read() as session:
         champion = registry.champion(session, model.project_id)
     return None if champion is None or champion.id == model.id else champion
-
-
-def _telling(context: Context, share: Share, who: str) -> Callable[[float, str], None]:
-    begin, end = share
-    return lambda part, text: context.progress(begin + part * (end - begin), f"{who}: {text}")
 
 
 def _with_id(row: Mapping[str, Any], laid_out: LaidOut) -> dict[str, Any]:

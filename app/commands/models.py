@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ from app import terminal
 from app.commands import rooms, waiting
 from app.terminal import AsJson
 from backend.domain import Model, ModelState
-from backend.errors import Refused
+from backend.errors import NotFound, Refused
 from backend.families import FAMILIES
 from backend.services import projects, registry, training
 from backend.storage import warehouse
@@ -23,7 +24,7 @@ FIGURES = ("map", "map50", "map50_95", "accuracy")
 
 def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
-    for command in (train, models, evaluate, runs):
+    for command in (train, models, evaluate, judge, runs):
         cli.command()(command)
 
 
@@ -118,6 +119,9 @@ def evaluate(
         str, typer.Option(help="train, val or test.", show_default="the held-out one")
     ] = "",
     iou: Annotated[float, typer.Option(help="Overlap that counts as found.")] = 0.5,
+    against: Annotated[
+        str, typer.Option(help="Compare with another model on the same images: vN or champion.")
+    ] = "",
     wait: Annotated[bool, typer.Option(help="Follow the job to its end.")] = True,
     as_json: AsJson = False,
 ) -> None:
@@ -129,21 +133,62 @@ def evaluate(
         with at.database.write.begin() as session:
             found = projects.find(session, project)
             job = training.evaluate(
-                session, found.id, model, split=split, iou=iou, author=rooms.me()
+                session,
+                found.id,
+                model,
+                split=split,
+                iou=iou,
+                against=against,
+                author=rooms.me(),
             )
             name = registry.find(session, found.id, model).name
         if wait:
             job = waiting.follow(at, job, as_json)
-    answer = _measured(name, split, iou, dict(job.result))
-    if not wait:
-        terminal.say(f"Job {job.id} waits: loupe jobs --watch")
-    elif as_json:
-        terminal.document(answer)
+    if wait:
+        _tell_measured(_measured(name, split, iou, dict(job.result)), as_json)
     else:
-        figures = ", ".join(f"{key} {_share(answer.get(key))}" for key in FIGURES if key in answer)
-        terminal.say(f"{name} on {answer['split']} at IoU {iou:g}: {figures}")
-        rows = [(label, *_of_class(one)) for label, one in answer["per_class"].items()]
-        terminal.table(("class", "AP", "precision", "recall", "F1"), rows)
+        terminal.say(f"Job {job.id} waits: loupe jobs --watch")
+
+
+def judge(
+    project: Project,
+    file: Annotated[Path, typer.Argument(help="COCO results, or a table as of loupe report.")],
+    model: Annotated[
+        str, typer.Option(help="Judge by the images held out from it, and compare with it.")
+    ] = "champion",
+    split: Annotated[
+        str, typer.Option(help="train, val or test.", show_default="the held-out one")
+    ] = "",
+    iou: Annotated[float, typer.Option(help="Overlap that counts as found.")] = 0.5,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what another program found, as a model of our own is measured.
+
+    Example: loupe judge boards results.json --model v2 --iou 0.33
+    """
+    if not file.is_file():
+        raise NotFound(f"There is no file {file}.")
+    with rooms.open_rooms() as at:
+        stored = at.files.put_file(file)
+        with at.database.write.begin() as session:
+            found = projects.find(session, project)
+            job = training.judge(
+                session,
+                found.id,
+                stored,
+                file.name,
+                model="" if model == registry.CHAMPION else model,
+                split=split,
+                iou=iou,
+                author=rooms.me(),
+            )
+        job = waiting.follow(at, job, as_json)
+    _tell_measured(_measured(file.name, split, iou, dict(job.result)), as_json)
+    if job.result["strange_images"] or job.result["strange_classes"]:
+        terminal.warn(
+            f"Left out: {job.result['strange_images']:,} boxes of images that it is not judged "
+            f"by, {job.result['strange_classes']:,} of classes that the project does not have."
+        )
 
 
 def runs(project: Project, as_json: AsJson = False) -> None:
@@ -178,7 +223,20 @@ def _measured(model: str, split: str, iou: float, result: dict[str, Any]) -> dic
     figures = result.get("metrics", result)
     answer = {"model": model, "split": figures.get("split", split), "iou": iou}
     named = {name: figures[name] for name in FIGURES if name in figures}
-    return {**answer, **named, "per_class": figures.get("per_class", {})}
+    beside = {name: result[name] for name in ("against", "verdict") if result.get(name)}
+    return {**answer, **named, "per_class": figures.get("per_class", {}), **beside}
+
+
+def _tell_measured(answer: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        terminal.document(answer)
+        return
+    figures = ", ".join(f"{key} {_share(answer.get(key))}" for key in FIGURES if key in answer)
+    terminal.say(f"{answer['model']} on {answer['split']} at IoU {answer['iou']:g}: {figures}")
+    rows = [(label, *_of_class(one)) for label, one in answer["per_class"].items()]
+    terminal.table(("class", "AP", "precision", "recall", "F1"), rows)
+    if "verdict" in answer:
+        terminal.say(answer["verdict"])
 
 
 def _of_class(one: dict[str, Any]) -> tuple[str, ...]:

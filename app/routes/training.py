@@ -44,6 +44,7 @@ class Measured(BaseModel):
     model_config = STRICT
     split: str = Field("", max_length=10)
     iou: float = 0.5
+    against: str = Field("", max_length=20)
 
 
 class Published(BaseModel):
@@ -156,6 +157,7 @@ def evaluate(model: int, body: Measured, at: house.At, person: login.Labeler) ->
             found.name,
             split=body.split,
             iou=body.iou,
+            against=body.against,
             author=person.name,
         )
         return shapes.job(job)

@@ -88,11 +88,31 @@ class Watch(Detect):
 
 @dataclass(frozen=True, slots=True)
 class Evaluate(Request):
-    """Measure a model on one split of its snapshot; without a name, on the held-out one."""
+    """Measure a model on one split of its snapshot; without a name, on the held-out one.
+
+    `against` is another model to be compared with on the same pictures.
+    """
 
     kind: ClassVar[str] = "evaluate"
     model_id: int
     snapshot_id: int | None = None
+    split: str = ""
+    iou: float = 0.5
+    against: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judge(Request):
+    """Measure what another program found (`file`: a stored hash) on one split of a snapshot.
+
+    `model_id` is a model to be compared with.
+    """
+
+    kind: ClassVar[str] = "judge"
+    snapshot_id: int
+    file: str
+    name: str
+    model_id: int | None = None
     split: str = ""
     iou: float = 0.5
 
@@ -182,7 +202,13 @@ KINDS = {
             Evaluate,
             "Evaluation",
             Lane.SHORT,
-            waiting="evaluate:{model_id}:{snapshot_id}:{split}:{iou}",
+            waiting="evaluate:{model_id}:{snapshot_id}:{split}:{iou}:{against}",
+        ),
+        Kind(
+            Judge,
+            "Evaluation of predictions",
+            Lane.SHORT,
+            waiting="judge:{snapshot_id}:{file}:{split}:{iou}",
         ),
         Kind(Check, "Check of the worker", Lane.SHORT),
         Kind(Publish, "Export of a model", Lane.SHORT, waiting="publish:{model_id}:{runtime}"),

@@ -89,6 +89,12 @@ def keep_evaluation(session: Session, model_id: int, evaluation: Mapping[str, An
     _keep(_row(session, model_id), evaluation)
 
 
+def keep_against(session: Session, model_id: int, against: Mapping[str, Any]) -> None:
+    """Replace how a model stands beside another one by a newer comparison."""
+    row = _row(session, model_id)
+    row.facts = {**(row.facts or {}), "against": dict(against)}
+
+
 def keep_runtimes(session: Session, model_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Keep how fast and how well a model runs in each runtime."""
     row = _row(session, model_id)

@@ -11,10 +11,10 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend import families, start_weights
-from backend.domain import Job, Model, ModelState, Split
+from backend.domain import Job, Model, ModelState, Split, Task
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
-from backend.services import detecting, preflight, registry, snapshots
+from backend.services import detecting, preflight, projects, registry, snapshots
 
 SCRATCH = "scratch"
 
@@ -90,19 +90,62 @@ def evaluate(
     *,
     split: str = "",
     iou: float = 0.5,
+    against: str = "",
     author: str = "",
 ) -> Job:
     """Queue the measurement of a model on one split of the snapshot it was trained with.
 
     Without a split it is the held-out one: test, or validation where there is no test split.
+    `against` names another model to be compared with on the same images.
     """
+    _check_measure(split, iou)
+    chosen = _ready(session, project_id, model)
+    other = _ready(session, project_id, against) if against else None
+    if other is not None and other.id == chosen.id:
+        raise Invalid(f"{chosen.name} cannot be compared with itself; name another model.")
+    request = kinds.Evaluate(
+        project_id, chosen.id, chosen.snapshot_id, split, iou, other.id if other else None
+    )
+    return queue.enqueue(session, request, author=author)
+
+
+def judge(
+    session: Session,
+    project_id: int,
+    file: str,
+    name: str,
+    *,
+    model: str = "",
+    split: str = "",
+    iou: float = 0.5,
+    author: str = "",
+) -> Job:
+    """Queue the measurement of what another program found, which is stored as `file`.
+
+    It is judged by the images that were held out from `model`, else from the champion, and stands
+    beside it; in a project without a model by those that the next training would hold out.
+    """
+    _check_measure(split, iou)
+    project = projects.get(session, project_id)
+    if project.task is not Task.DETECT:
+        raise Refused("Predictions of boxes are judged; this project's images have one class each.")
+    chosen = registry.champion(session, project_id)
+    if model:
+        chosen = _ready(session, project_id, model)
+    if chosen is None or chosen.snapshot_id is None:
+        snapshot_id, chosen = snapshots.freeze(session, project_id, 0, author).id, None
+    else:
+        snapshot_id = chosen.snapshot_id
+    beside = chosen.id if chosen else None
+    request = kinds.Judge(project_id, snapshot_id, file, name, beside, split, iou)
+    return queue.enqueue(session, request, author=author)
+
+
+def _check_measure(split: str, iou: float) -> None:
     if not 0.0 < iou < 1.0:
         raise Invalid(f"The overlap (IoU) must lie between 0 and 1, not be {iou:g}.")
     if split not in ("", *Split):
         raise Invalid(f"There is no split {split!r}; there are train, val and test.")
-    chosen = _ready(session, project_id, model)
-    request = kinds.Evaluate(project_id, chosen.id, chosen.snapshot_id, split, iou)
-    return queue.enqueue(session, request, author=author)
 
 
 def benchmark(session: Session, project_id: int, model: str, author: str = "") -> Job:

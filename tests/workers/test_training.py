@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from backend.domain import JobState, Project
+from backend.errors import Invalid
 from backend.jobs import kinds, queue
-from backend.services import registry, sampling, training
+from backend.services import registry, reporting, sampling, training
 from backend.storage import warehouse
 from backend.storage.files import Files
 from tests.workers import running
@@ -75,6 +76,58 @@ def test_a_model_is_measured_as_the_training_measured_it(house: House, project: 
     measured = house.until_ended(job.id, 60).result
     figures = trained.result["metrics"]
     assert {name: measured[name] for name in figures} == figures
+
+
+def test_two_models_are_compared_by_class_and_by_image(house: House, project: Project) -> None:
+    with house.database.write.begin() as session:
+        names = [one.name for one in registry.models(session, project.id)][:2]
+        job = training.evaluate(session, project.id, names[0], iou=0.33, against=names[1])
+        with pytest.raises(Invalid, match="compared with itself"):
+            training.evaluate(session, project.id, names[0], against=names[0])
+    measured = house.until_ended(job.id, 60)
+    assert measured.error == ""
+    against = measured.result["against"]
+    assert (against["model"], against["iou"], against["images"]) == (names[1], 0.33, [])
+    assert set(against["per_class"]) == set(measured.result["per_class"])
+    assert measured.result["verdict"].startswith(f"{names[0]} is not clearly different")
+
+
+def test_what_another_program_found_is_judged_like_a_model(
+    house: House, files: Files, project: Project, tmp_path: Path
+) -> None:
+    """A model's own detections, taken out and brought in again, get the model's own figures."""
+    with house.database.write.begin() as session:
+        champion = registry.find(session, project.id, "champion")
+        (tmp_path / "found.csv").write_bytes(
+            b"".join(reporting.write(session, champion.job_id or 0, "csv"))
+        )
+        (tmp_path / "found.json").write_bytes(
+            b"".join(reporting.write(session, champion.job_id or 0, "coco"))
+        )
+    for name in ("found.csv", "found.json"):
+        stored = files.put_file(tmp_path / name)
+        with house.database.write.begin() as session:
+            job = training.judge(session, project.id, stored, name)
+        judged = house.until_ended(job.id, 60)
+        assert judged.error == ""
+        figures = {name: judged.result[name] for name in ("map50", "map50_95", "images")}
+        assert figures == pytest.approx({n: champion.metrics[n] for n in figures}, abs=0.02)
+        assert judged.result["against"]["model"] == champion.name
+        with house.database.read() as session:
+            run = warehouse.get(session, judged.id)
+            assert (run.model, run.family, run.purpose) == (name, "imported", "evaluate")
+
+
+def test_predictions_of_other_pictures_are_refused(
+    house: House, files: Files, project: Project, tmp_path: Path
+) -> None:
+    (tmp_path / "found.csv").write_text("name,label,score,x1,y1,x2,y2\nz.png,open,1,1,2,3,4\n")
+    stored = files.put_file(tmp_path / "found.csv")
+    with house.database.write.begin() as session:
+        job = training.judge(session, project.id, stored, "found.csv")
+    judged = house.until_ended(job.id, 60)
+    assert judged.state is JobState.FAILED
+    assert "found.csv has no box of a class of this project" in judged.error
 
 
 def test_a_training_can_be_found_in_mlflow(house: House, project: Project) -> None:

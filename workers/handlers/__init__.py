@@ -17,6 +17,7 @@ HANDLERS = {
     "try": "workers.handlers.trying",
     "watch": "workers.handlers.watch",
     "evaluate": "workers.handlers.evaluate",
+    "judge": "workers.handlers.judge",
     "check": "workers.handlers.check",
     "publish": "workers.handlers.publish",
     "import": "workers.handlers.importing",

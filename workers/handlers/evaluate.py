@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from backend.domain import Split
+from backend.domain import Model
 from backend.errors import Refused
 from backend.jobs import kinds
 from backend.services import registry
-from workers import data, evaluating, recording
+from workers import data, evaluating, recording, standing
 from workers.context import Context
+from workers.data import LaidOut
+from workers.evaluating import Seen
 
 
 def run(context: Context) -> Mapping[str, Any]:
@@ -22,18 +24,37 @@ def run(context: Context) -> Mapping[str, Any]:
     if snapshot_id is None:
         raise Refused(f"{model.name} was not trained here, so there is no snapshot to judge it by.")
     laid_out = data.lay_out(context, snapshot_id)
-    snapshot = laid_out.set
-    split = Split(request.split) if request.split else evaluating.held_out(snapshot)
-    examples = snapshot.of(split)
-    if not examples:
-        raise Refused(f"The snapshot of {model.name} has no image in the split {split}.")
+    split, examples = evaluating.part(laid_out.set, request.split)
     weights = context.files.local_path(model.weights)
-    seen = evaluating.look(model.family, weights, examples, snapshot.classes, context.progress)
+    share = (0.0, 0.5 if request.against else 1.0)
+    tell = standing.telling(context, share, model.name)
+    seen = evaluating.look(model.family, weights, examples, laid_out.set.classes, tell)
     recording.keep(context, model, model.weights, laid_out, seen)
-    figures = evaluating.report(model.family, seen, snapshot.classes, request.iou)
+    figures = evaluating.report(model.family, seen, laid_out.set.classes, request.iou)
     figures = {**figures, "split": str(split)}
-    if split == evaluating.held_out(snapshot) and request.iou == 0.5:
-        with context.database.write.begin() as session:
-            context.fence(session)
-            registry.keep_evaluation(session, model.id, figures)
-    return {"model": model.name, "model_id": model.id, **figures}
+    against = _against(context, request, laid_out, seen)
+    if split == evaluating.held_out(laid_out.set) and request.iou == 0.5:
+        _keep(context, model, figures, against)
+    words = {"verdict": registry.compared(model.name, against)} if against else {}
+    return {"model": model.name, "model_id": model.id, **figures, "against": against, **words}
+
+
+def _against(
+    context: Context, request: kinds.Evaluate, laid_out: LaidOut, seen: Seen
+) -> Mapping[str, Any]:
+    """How it stands beside the other model, if one is named."""
+    if request.against is None:
+        return {}
+    with context.database.read() as session:
+        other = registry.get(session, request.against)
+    return standing.against(context, other, laid_out, seen, (0.5, 1.0), request.iou)
+
+
+def _keep(
+    context: Context, model: Model, figures: Mapping[str, Any], against: Mapping[str, Any]
+) -> None:
+    with context.database.write.begin() as session:
+        context.fence(session)
+        registry.keep_evaluation(session, model.id, figures)
+        if against:
+            registry.keep_against(session, model.id, against)

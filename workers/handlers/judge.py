@@ -1,0 +1,74 @@
+"""The measurement of what another program found, as that of a model of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from backend.domain import Detection, Run
+from backend.errors import Refused
+from backend.formats import predictions
+from backend.jobs import kinds
+from backend.services import registry
+from workers import data, evaluating, metrics, recording, standing
+from workers.context import Context
+from workers.data import LaidOut
+from workers.evaluating import Seen
+from workers.models.base import NOTHING, Detections, Example
+
+IMPORTED = "imported"
+
+
+def run(context: Context) -> Mapping[str, Any]:
+    """Give the figures, kept as a run that a person can look at."""
+    request = cast("kinds.Judge", context.request)
+    laid_out = data.lay_out(context, request.snapshot_id)
+    split, examples = evaluating.part(laid_out.set, request.split)
+    seen, left_out = _seen(context, request, laid_out, examples)
+    made = Run(
+        id=context.job.id, model=request.name, family=IMPORTED, at=context.job.at,
+        project_id=request.project_id, purpose=recording.PURPOSE, author=context.job.author,
+        source={"images": len(examples)},
+    )  # fmt: skip
+    recording.write(context, made, laid_out, seen)
+    judged = evaluating.judged(seen, laid_out.set.classes)
+    figures = metrics.report(judged, laid_out.set.classes, request.iou)
+    told = {**figures, "split": str(split), **left_out}
+    return {"model": request.name, **told, **_against(context, request, laid_out, seen)}
+
+
+def _seen(
+    context: Context, request: kinds.Judge, laid_out: LaidOut, examples: tuple[Example, ...]
+) -> tuple[Seen, Mapping[str, int]]:
+    classes = laid_out.set.classes
+    images = {example.name: laid_out.ids[example.name] for example in examples}
+    path = context.files.local_path(request.file)
+    read = predictions.read(path, images, classes, request.name)
+    if not read.found:
+        raise Refused(
+            f"{request.name} has no box of a class of this project in any of the {len(images)} "
+            f"images that it is judged by, as {next(iter(images))}."
+        )
+    rows = tuple(_rows(read.found.get(example.name, []), classes) for example in examples)
+    counts = {"strange_images": read.strange_images, "strange_classes": read.strange_classes}
+    return Seen(examples, rows, {}), counts
+
+
+def _rows(found: list[Detection], classes: tuple[str, ...]) -> Detections:
+    rows = [(d.x1, d.y1, d.x2, d.y2, d.score, classes.index(d.label)) for d in found]
+    best_first = sorted(rows, key=lambda row: -row[4])
+    return np.array(best_first, np.float32) if rows else NOTHING
+
+
+def _against(
+    context: Context, request: kinds.Judge, laid_out: LaidOut, seen: Seen
+) -> Mapping[str, Any]:
+    """How it stands beside the model whose snapshot it is judged by, if there is one."""
+    if request.model_id is None:
+        return {"against": {}}
+    with context.database.read() as session:
+        other = registry.get(session, request.model_id)
+    against = standing.against(context, other, laid_out, seen, (0.0, 1.0), request.iou)
+    return {"against": against, "verdict": registry.compared(request.name, against)}
