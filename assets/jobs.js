@@ -3,9 +3,10 @@
 import { fill, h, select } from "./dom.js";
 import { get, send } from "./net.js";
 import { address, attempt, page, poll, project } from "./site.js";
-import { ago, count, many, span } from "./words.js";
+import { ago, count, many, share, span } from "./words.js";
 
 const WORDS = { queued: "Waiting", running: "Running", paused: "Paused", done: "Done", failed: "Failed", cancelled: "Cancelled" };
+const FILE = "Show the log file";
 const COLORS = { done: "good", failed: "bad", cancelled: "warn", running: "", queued: "", paused: "warn" };
 
 /** @param {HTMLElement} element */
@@ -92,25 +93,48 @@ class Jobs {
   }
 }
 
-/** The events of a job, read on from where the last reading ended. */
+/** The events of a job, read on from where the last reading ended; on demand all that it printed. */
 export class Log {
   constructor(id) {
     this.id = id;
     this.seq = 0;
-    this.element = h("div.log", { tabIndex: 0, role: "log", "aria-label": `Log of job ${id}` });
+    this.told = h("div.log", { tabIndex: 0, role: "log", "aria-label": `Log of job ${id}` });
+    this.file = h("pre.log", { tabIndex: 0, hidden: true, "aria-label": `Log file of job ${id}` });
+    this.turner = h("button.quiet", { title: "The end of the log file, with what the libraries have printed", onclick: () => this.turn() }, FILE);
+    this.element = h("div.logs", {}, this.told, this.file, this.turner);
+  }
+
+  /** Between the story and the file. */
+  turn() {
+    this.told.hidden = this.file.hidden;
+    this.file.hidden = !this.file.hidden;
+    this.turner.textContent = this.file.hidden ? FILE : "Show what happened";
+    return this.load();
+  }
+
+  async read() {
+    const { text } = await get(`/api/jobs/${this.id}/log`).catch(() => ({ text: this.file.textContent }));
+    follow(this.file, () => (this.file.textContent = text || "There is no log file here: it has printed nothing yet, or runs on another machine."));
   }
 
   async load() {
     const news = await get(`/api/jobs/${this.id}/events?since=${this.seq}`).catch(() => []);
-    const atEnd = this.element.scrollTop + this.element.clientHeight >= this.element.scrollHeight - 8;
-    for (const one of news) {
-      this.seq = Math.max(this.seq, one.seq);
-      if (one.text) this.element.append(h(`div.${one.level}`, {}, `${new Date(one.at).toLocaleTimeString("en-GB")}  ${one.text}`));
-    }
-    if (!this.element.childNodes.length) this.element.append(h("div", {}, "No word from it yet."));
-    if (atEnd && news.length) this.element.scrollTop = this.element.scrollHeight;
+    follow(this.told, () => news.forEach((one) => this.tell(one)));
+    if (!this.file.hidden) await this.read();
     return news;
   }
+
+  tell(one) {
+    this.seq = Math.max(this.seq, one.seq);
+    if (one.text) this.told.append(h(`div.${one.level}`, {}, `${new Date(one.at).toLocaleTimeString("en-GB")}  ${one.text}`));
+  }
+}
+
+/** Change a log; who reads its end goes on with it. */
+function follow(log, change) {
+  const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 8;
+  change();
+  if (atEnd) log.scrollTop = log.scrollHeight;
 }
 
 function panel(title, content) {
@@ -128,16 +152,17 @@ function outcome(job) {
   const found = job.result;
   if (job.state !== "done") return "";
   if (found.verdict) return found.verdict;
+  if (found.per_class) return `${found.model} on ${many(found.images, "image")} (${found.split}): ${found.accuracy === undefined ? `mAP ${share(found.map)} at IoU ${share(found.iou, 2)}` : `accuracy ${share(found.accuracy)}`}`;
   if (found.detections !== undefined) return `${many(found.detections, "detection")} in ${many(found.images, "image")}, ${count(found.images_per_second)} images/s`;
   if (found.boxes !== undefined) return `${many(found.images, "image")}, ${many(found.boxes, "box", "boxes")}`;
   return "";
 }
 
 function state(job) {
-  const share = Math.round(100 * job.progress);
+  const percent = Math.round(100 * job.progress);
   return h("span", { style: { display: "grid", gap: "4px" } },
-    h("span.row.spread", {}, h(`span.${COLORS[job.state] || "plain"}`, {}, WORDS[job.state]), ["running", "paused"].includes(job.state) && h("span.number", {}, `${share} %`)),
-    ["running", "paused"].includes(job.state) && h("div.bar", { role: "progressbar", "aria-valuenow": share, "aria-valuemin": 0, "aria-valuemax": 100 }, h("i", { style: { width: `${share}%` } })));
+    h("span.row.spread", {}, h(`span.${COLORS[job.state] || "plain"}`, {}, WORDS[job.state]), ["running", "paused"].includes(job.state) && h("span.number", {}, `${percent} %`)),
+    ["running", "paused"].includes(job.state) && h("div.bar", { role: "progressbar", "aria-valuenow": percent, "aria-valuemin": 0, "aria-valuemax": 100 }, h("i", { style: { width: `${percent}%` } })));
 }
 
 function times(job) {
