@@ -15,6 +15,7 @@ from backend.storage import tables
 from backend.storage.types import now
 
 Row = tables.JobRow
+LOOKED_AT, LAST = 50, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,11 @@ def standing(session: Session, job: Job) -> Standing:
     lane = kinds.find(job.kind).lane
     running, waiting = _ahead(session, job, lane)
     times = [_left(session, other) for other in running] + [
-        _usual(session, other.kind) for other in waiting
+        _usual(session, other) for other in waiting
     ]
     known = [time for time in times if time is not None]
     waits = sum(known) if len(known) == len(times) else None
-    return Standing(len(waiting) + 1, waits, _usual(session, job.kind))
+    return Standing(len(waiting) + 1, waits, _usual(session, job))
 
 
 def _open_to_all_but(shut: Collection[int]) -> ColumnElement[bool]:
@@ -105,21 +106,21 @@ def _left(session: Session, job: Job) -> float | None:
     gone = (now() - job.started).total_seconds() if job.started else 0.0
     if job.progress > 0.05 and gone > 0:
         return gone / job.progress - gone
-    usual = _usual(session, job.kind)
+    usual = _usual(session, job)
     return None if usual is None else max(usual - gone, 0.0)
 
 
-def _usual(session: Session, kind: str) -> float | None:
-    """The median of the last jobs of this kind that ended well."""
+def _usual(session: Session, job: Job) -> float | None:
+    """The median of the last jobs of this kind, and family of model, that ended well."""
     query = (
-        select(Row.started, Row.finished)
-        .where(Row.kind == kind, Row.state == JobState.DONE)
+        select(Row.started, Row.finished, Row.request)
+        .where(Row.kind == job.kind, Row.state == JobState.DONE)
         .order_by(Row.id.desc())
-        .limit(10)
+        .limit(LOOKED_AT)
     )
     times = [
         (finished - started).total_seconds()
-        for started, finished in session.execute(query)
-        if started and finished
+        for started, finished, request in session.execute(query)
+        if started and finished and request.get("family") == job.request.get("family")
     ]
-    return statistics.median(times) if times else None
+    return statistics.median(times[:LAST]) if times else None

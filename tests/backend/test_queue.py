@@ -286,6 +286,21 @@ def test_a_job_knows_its_place_and_time(database: Database) -> None:
     assert standings[2].waits is not None
 
 
+def test_what_is_usual_is_told_by_the_family(database: Database) -> None:
+    def train(model: int, family: str) -> Job:
+        put(database, replace(training(), model_id=model, family=family))
+        return taken(database, lane=Lane.LONG)
+
+    for model, family in ((1, "golden"), (2, "yolo")):
+        job = train(model, family)
+        with database.write.begin() as session:
+            assert listing.standing(session, job).needs is None
+            holding.finish(session, job, {})
+    job = train(3, "yolo")
+    with database.read() as session:
+        assert listing.standing(session, job).needs is not None
+
+
 def test_jobs_are_listed_by_what_one_looks_for(database: Database) -> None:
     put(database, evaluation(1), author="ann")
     put(database, training(), author="bob")

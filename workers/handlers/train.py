@@ -77,6 +77,7 @@ def _train(context: Context, request: kinds.Train, snapshot: TrainingSet) -> Tra
     parameters = Parameters(**request.parameters)
     if parameters.workers > 1 or context.settings.ray_address:
         cluster.join(context)
+    context.progress(0.0, "Reading the libraries that train")
     folder = context.folder / "training"
     folder.mkdir(exist_ok=True)
     family = base.implementation(request.family)
