@@ -60,15 +60,23 @@ class Models {
     const ready = told.state === "ready";
     return h("section.panel", {}, h("header", {}, h("h2", {}, `${told.name}${told.champion ? ", the champion" : ""}`), ready && this.actions(told)),
       h("div.inside", {}, ready ? h("p", { style: { fontSize: "15px" } }, told.verdict) : h("p", {}, STATES[told.state]),
-        ready && measured(told, colors), provenance(told)));
+        ready && measured(told, colors), provenance(told, this.found.find((one) => one.id === told.parent)?.name)));
   }
 
   actions(told) {
     return h("span.row", {},
-      !told.champion && h("button.primary.for-admin", { onclick: () => this.promote(told) }, "Promote"),
+      !told.champion && this.promoter(told),
       h("button.for-labeler", { onclick: () => this.evaluate(told) }, "Evaluate"),
       h("a.button", { href: address({ project: project(), tab: "detect", model: told.name }) }, "Detect"),
       h("button.for-labeler", { onclick: () => publish(told) }, "Export"));
+  }
+
+  /** Suggested where it is clearly better; one click back to an earlier one; else a question. */
+  promoter(told) {
+    const champion = this.found.find((one) => one.champion);
+    const earlier = champion && told.id < champion.id;
+    if (told.offered || earlier || !champion) return h(`button.for-admin${told.offered ? ".primary" : ""}`, { onclick: () => this.promote(told) }, earlier ? `Back to ${told.name}` : "Promote");
+    return h("button.for-admin", { onclick: async () => (await ask(`Promote ${told.name}`, "Promote", h("p", {}, `${told.verdict} ${champion.name} is the champion.`))) && this.promote(told) }, "Promote …");
   }
 
   promote(told) {
@@ -120,13 +128,14 @@ function row(one, champion, chosen) {
     h("td.number", {}, one.metrics.images ? count(one.metrics.images) : "–"), h("td", {}, ago(one.at)));
 }
 
-function provenance(told) {
+function provenance(told, parent) {
   const from = told.provenance, of = told.parameters;
   const facts = [
-    ["Snapshot", told.snapshot], ["Seed", of.seed], ["Start", of.start || "family's own"], ["Epochs", of.epochs], ["Image size", of.image_size],
-    ["Took", from.seconds && span(from.seconds)], ["Machine", from.machine], ["By", told.author],
+    ["Snapshot", told.snapshot], ["Seed", of.seed], ["Start", of.start || "family's own"], ["Parent", parent], ["Epochs", of.epochs], ["Image size", of.image_size],
+    ["Took", from.seconds && span(from.seconds)], ["Cluster", from.cluster], ["Machine", from.machine && `${from.machine}, ${from.devices}`], ["Code", from.code],
+    ["Weights", told.weights && h("span.mono", { title: `SHA-256 ${told.weights}` }, told.weights.slice(0, 12))], ["By", told.author],
   ].filter(([, value]) => value !== undefined && value !== null && value !== "");
-  return h("div.facts", {}, facts.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, String(value)))),
+  return h("div.facts", {}, facts.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, value instanceof Node ? value : String(value)))),
     told.job && h("a", { href: address({ project: project(), tab: "jobs" }) }, `Job ${told.job}`));
 }
 

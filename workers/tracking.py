@@ -87,6 +87,7 @@ def _tags(context: Context, model: Model, facts: Mapping[str, Any]) -> dict[str,
         "cluster": facts.get("cluster"),
         "devices": facts.get("devices"),
         "workers": model.parameters.get("workers", 1),
+        "code": facts.get("code"),
         "node_types": facts.get("machine"),
     }
 

@@ -128,14 +128,17 @@ def details(model: int, at: house.At) -> dict[str, Any]:
     """All that is known of a model."""
     with at.read() as session:
         told = registry.details(session, model)
+        champion = registry.champion(session, told.model.project_id)
     return {
         **shapes.model(told.model),
+        "weights": told.model.weights,
         "author": told.author,
         "evaluation": dict(told.evaluation),
         "against": dict(told.against),
         "provenance": dict(told.provenance),
         "runtimes": [dict(one) for one in told.runtimes],
         "verdict": registry.verdict(told),
+        "offered": registry.offered(told, champion),
     }
 
 

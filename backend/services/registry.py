@@ -37,12 +37,16 @@ def add(
     classes: tuple[str, ...],
     snapshot_id: int | None,
     parameters: Mapping[str, Any],
+    parent: Model | None = None,
     author: str = "",
 ) -> Model:
-    """The project's next version, still to be trained; its parent is the champion of now."""
+    """The project's next version, still to be trained.
+
+    Its parent is the model that it begins from, else the champion that it follows.
+    """
     session.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update())
     last = session.scalar(select(func.max(ModelRow.number)).filter_by(project_id=project_id))
-    parent = session.scalar(select(ModelRow.id).filter_by(project_id=project_id, champion=True))
+    before = parent or champion(session, project_id)
     row = ModelRow(
         project_id=project_id,
         number=(last or 0) + 1,
@@ -51,7 +55,7 @@ def add(
         classes=list(classes),
         parameters=dict(parameters),
         snapshot_id=snapshot_id,
-        parent_id=parent,
+        parent_id=before.id if before else None,
     )
     session.add(row)
     session.flush()
@@ -111,6 +115,14 @@ def promote(session: Session, model_id: int) -> Model:
     row.champion = True
     session.flush()
     return _model(row, None)
+
+
+def offered(told: Details, champion: Model | None) -> bool:
+    """Whether to suggest a model as champion: measured clearly better than the one of now."""
+    if champion is None or told.model.state is not ModelState.READY:
+        return False
+    found = told.against.get("map50") or told.against.get("accuracy") or {}
+    return told.against.get("model_id") == champion.id and found.get("better") is True
 
 
 def models(session: Session, project_id: int) -> list[Model]:

@@ -53,6 +53,7 @@ def retrain(
     number = random.randrange(2**31) if known is None else known
     values = {**families.find(family).defaults, **(parameters or {}), "seed": number}
     begin = _start(session, project_id, family, start, values)
+    parent = _parent(session, project_id, start)
     preflight.refuse(preflight.check(session, project_id, family, values, number, start))
     snapshot = snapshots.freeze(session, project_id, number, author)
     model = registry.add(
@@ -61,7 +62,8 @@ def retrain(
         family,
         classes=snapshot.classes,
         snapshot_id=snapshot.id,
-        parameters={**values, "start": start},
+        parameters={**values, "start": parent.name if parent else start},
+        parent=parent,
         author=author,
     )
     request = kinds.Train(project_id, model.id, snapshot.id, family, begin, values)
@@ -186,6 +188,13 @@ def _start(
     if model.state is not ModelState.READY:
         raise Refused(f"{model.name} is not ready, so nothing can start from it.")
     return model.weights
+
+
+def _parent(session: Session, project_id: int, start: str) -> Model | None:
+    """The model that it begins from or asks, if one is named."""
+    if start in ("", SCRATCH) or start.endswith(start_weights.SUFFIXES):
+        return None
+    return registry.find(session, project_id, start)
 
 
 def _partner(session: Session, project_id: int, start: str, values: dict[str, Any]) -> str:

@@ -218,7 +218,12 @@ def test_a_training_may_start_from_an_earlier_model(database: Database, project:
     finish(database, retrain(database, project))
     started = retrain(database, project, start="champion")
     assert started.job.request["start"] == "a" * 64
-    finish(database, started)
+    assert started.model.parameters["start"] == "v1"
+    second = finish(database, started)
+    with database.write.begin() as session:
+        registry.promote(session, second.id)
+    again = finish(database, retrain(database, project, start="v1"))
+    assert again.parent_id == second.parent_id
     with pytest.raises(Refused, match="v1 is a yolo model"):
         retrain(database, project, family="faster_rcnn", start="v1")
 
@@ -279,6 +284,23 @@ def test_the_verdict_names_what_is_better_and_what_is_worse(sqlite: Database) ->
     )
     assert "curves" not in told.model.metrics
     assert told.evaluation["curves"] == {"open": []}
+
+
+@pytest.mark.parametrize(("better", "offered"), [(True, True), (None, False), (False, False)])
+def test_a_promotion_is_offered_to_what_is_clearly_better(
+    better: bool | None, offered: bool, sqlite: Database
+) -> None:
+    project = filled(sqlite, 4)
+    first = finish(sqlite, retrain(sqlite, project))
+    found = {"difference": 0.1, "interval": [0.05, 0.15], "better": better}
+    second = finish(sqlite, retrain(sqlite, project), model="v1", model_id=first.id, map50=found)
+    with sqlite.write.begin() as session:
+        told = registry.details(session, second.id)
+        assert registry.offered(told, first) is offered
+        # What was compared with an earlier champion says nothing of the one of now.
+        assert not registry.offered(told, registry.promote(session, second.id))
+    with sqlite.read() as session:
+        assert not registry.offered(registry.details(session, first.id), None)
 
 
 def test_a_model_that_is_not_there_cannot_be_measured(sqlite: Database) -> None:

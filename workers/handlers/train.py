@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
 
+from backend import version
 from backend.domain import Split
 from backend.jobs import holder, kinds
 from backend.services import preflight, registry
@@ -115,6 +116,7 @@ def _provenance(
         "cores": os.cpu_count(),
         "devices": evaluating.device(),
         "cluster": context.settings.ray_address or "this machine",
+        "code": version.code(),
         "versions": _versions(),
         "figures": dict(trained.figures),
     }
