@@ -181,7 +181,8 @@ export function progress(job) {
 
 /** The place in the queue, when it starts and how long it takes, as far as that is known. */
 function waiting(job) {
-  const place = job.position > 1 ? `Waiting, place ${job.position}` : "Waiting for a worker";
+  const next = job.behind ? `Waiting until job ${job.behind} has ended` : "Waiting for a worker";
+  const place = job.position > 1 ? `Waiting, place ${job.position}` : next;
   const begins = job.waits && `starts in about ${span(job.waits)}`;
   return [place, begins, job.needs && `takes about ${span(job.needs)}`].filter(Boolean).join(" · ");
 }

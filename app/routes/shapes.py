@@ -119,6 +119,7 @@ def standing(value: Job, stands: Standing) -> Json:
         "position": stands.position,
         "waits": stands.waits,
         "needs": stands.needs,
+        "behind": stands.behind,
     }
 
 

@@ -20,11 +20,15 @@ LOOKED_AT, LAST = 50, 10
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A job's place in its lane (0 while it runs or has ended) and the seconds still to go."""
+    """A job's place in its lane (0 while it runs or has ended) and the seconds still to go.
+
+    `behind` is a running job that must end first: a worker does one of a lane at a time.
+    """
 
     position: int = 0
     waits: float | None = None
     needs: float | None = None
+    behind: int | None = None
 
 
 def find(
@@ -86,7 +90,8 @@ def standing(session: Session, job: Job) -> Standing:
     ]
     known = [time for time in times if time is not None]
     waits = sum(known) if len(known) == len(times) else None
-    return Standing(len(waiting) + 1, waits, _usual(session, job))
+    behind = running[0].id if running else None
+    return Standing(len(waiting) + 1, waits, _usual(session, job), behind)
 
 
 def _open_to_all_but(shut: Collection[int]) -> ColumnElement[bool]:
