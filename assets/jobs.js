@@ -36,6 +36,7 @@ class Jobs {
     const [jobs, workers] = await Promise.all([get(`/api/jobs?${chosen}`), get("/api/jobs/cluster")]).catch(() => [null, null]);
     if (!jobs) return;
     this.offer(jobs);
+    this.names = jobs.projects;
     this.list(this.open, jobs.open, this.filtered() ? "Nothing of this kind runs or waits." : "Nothing runs or waits. Retrain, Detect and Import put work here.");
     this.list(this.done, jobs.done, this.filtered() ? "Nothing of this kind has ended." : "Nothing is done yet.");
     fill(this.cluster, cluster(workers));
@@ -66,7 +67,7 @@ class Jobs {
   row(job) {
     const opened = this.opened.get(job.id);
     return h("div", {}, h("div.job", { data: { job: String(job.id) } },
-      h("span.number.quiet-text", {}, `#${job.id}`), what(job), state(job), h("span.quiet-text.number", {}, times(job)),
+      h("span.number.quiet-text", {}, `#${job.id}`), what(job, this.names[job.project]), state(job), h("span.quiet-text.number", {}, times(job)),
       h("span.row", { style: { justifyContent: "flex-end" } }, this.actions(job),
         job.result.file && h("a.button", { href: `/api/jobs/${job.id}/file`, download: "" }, "Download"),
         h("button.quiet", { data: { key: `log-${job.id}` }, "aria-expanded": String(Boolean(opened)), onclick: () => this.toggle(job) }, opened ? "Hide log" : "Log"))),
@@ -141,11 +142,11 @@ function panel(title, content) {
   return h("section.panel", {}, h("header", {}, h("h2", {}, title)), content);
 }
 
-function what(job) {
+function what(job, of) {
   const said = job.error || outcome(job) || job.message;
   const href = { train: { tab: "train" }, detect: { tab: "review", run: job.id } }[job.kind];
   const name = href && job.project ? h("a", { href: address({ project: job.project, ...href }) }, job.title) : h("b", {}, job.title);
-  return h("span.what", { title: said }, name, ` by ${job.author || "nobody"}`, h(`small${job.error ? ".bad" : ""}`, {}, said));
+  return h("span.what", { title: said }, name, `${of ? ` in ${of}` : ""} by ${job.author || "nobody"}`, h(`small${job.error ? ".bad" : ""}`, {}, said));
 }
 
 function outcome(job) {

@@ -14,7 +14,7 @@ from app.routes import shapes
 from backend.domain import FINAL, Job, JobState
 from backend.errors import NotFound
 from backend.jobs import journal, kinds, listing, presence, queue
-from backend.services import members
+from backend.services import members, projects
 
 router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES])
 
@@ -63,6 +63,7 @@ def page(
             "done": [shapes.job(one) for one in done],
             "kinds": {name: kind.title for name, kind in kinds.KINDS.items()},
             "authors": listing.authors(session, shut),
+            "projects": projects.names(session, (one.project_id or 0 for one in [*waiting, *done])),
         }
 
 

@@ -102,6 +102,12 @@ def _others(session: Session) -> str:
     return f"; there is {', '.join(names)}" if names else ""
 
 
+def names(session: Session, ids: Iterable[int]) -> dict[int, str]:
+    """What these projects are called."""
+    query = select(ProjectRow.id, ProjectRow.name).where(ProjectRow.id.in_(set(ids)))
+    return {project_id: name for project_id, name in session.execute(query)}
+
+
 def summaries(session: Session) -> list[Summary]:
     """Every project with its counts, by name."""
     rows = session.scalars(select(ProjectRow).order_by(ProjectRow.name)).all()

@@ -142,6 +142,7 @@ def test_jobs_are_filtered(client: TestClient, house: House) -> None:
     assert [one["id"] for one in shown["open"]] == [job.id]
     assert (shown["done"], "zoe" in shown["authors"]) == ([], True)
     assert shown["kinds"]["publish"] == "Export of a model"
+    assert shown["projects"] == {str(project.id): project.name}
     assert client.get(f"/api/jobs?{chosen}failed").json()["open"] == []
     assert client.get("/api/jobs?state=odd").status_code == 422
     with house.write() as session:
