@@ -218,9 +218,10 @@ def compared(name: str, against: Mapping[str, Any]) -> str:
 
 
 def _overall(name: str, against: Mapping[str, Any]) -> str:
-    figure = next(key for key in ("map50", "map", "accuracy") if key in against)
+    iou = against.get("iou", 0.5)
+    named = {f"mAP@{iou:.2g}".replace("0.", "."): "map", "mAP@.5": "map50", "accuracy": "accuracy"}
+    words, figure = next(pair for pair in named.items() if pair[1] in against)
     found, other = against[figure], against["model"]
-    words = {"map50": "mAP@.5", "map": "mAP", "accuracy": "accuracy"}[figure]
     if found["difference"] is None:
         return f"{name} cannot be compared with {other}: nothing was there to be found."
     difference = f"{words} {found['difference']:+.3f}"

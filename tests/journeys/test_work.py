@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from backend.domain import Project
 from backend.jobs import kinds, queue
-from backend.services import listing, registry
+from backend.services import listing, registry, training
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
@@ -59,6 +59,43 @@ def test_a_golden_model_is_trained_and_measured(desk: Page, working: Site, board
     with working.database.read.begin() as session:
         (model,) = registry.models(session, boards.id)
     assert (model.state, model.champion, "map50" in model.metrics) == ("ready", True, True)
+
+
+def test_two_models_are_compared_and_the_better_promoted_by_a_question(
+    desk: Page, working: Site, boards: Project
+) -> None:
+    with working.database.write.begin() as session:
+        training.retrain(session, boards.id, "golden", start="scratch")
+    desk.goto(f"/?project={boards.id}&tab=models&model=v2")
+    desk.get_by_role("button", name="Evaluate").click(timeout=LONG)
+    asked = desk.get_by_role("dialog", name="Evaluate v2")
+    asked.get_by_label("Overlap that counts as found (IoU)").fill("0.33")
+    asked.get_by_label("Compare with").select_option("v1")
+    asked.get_by_role("button", name="Evaluate").click()
+    told = desk.get_by_role("dialog", name="Evaluation of v2")
+    expect(told.get_by_text("v2 is not clearly different from v1 (mAP@.33")).to_be_visible(
+        timeout=LONG
+    )
+    expect(told.get_by_role("columnheader", name="Δ to v1")).to_be_visible()
+    told.get_by_role("button", name="Close").click()
+    desk.get_by_role("button", name="Promote …").click()
+    asked = desk.get_by_role("dialog", name="Promote v2")
+    expect(asked.get_by_text("v1 is the champion.")).to_be_visible()
+    asked.get_by_role("button", name="Promote").click()
+    expect(desk.get_by_role("heading", name="v2, the champion")).to_be_visible()
+    desk.goto(f"/?project={boards.id}&tab=models&model=v1")
+    desk.get_by_role("button", name="Back to v1").click()
+    expect(desk.get_by_role("heading", name="v1, the champion")).to_be_visible()
+
+
+def test_a_job_shows_its_log_file(desk: Page, boards: Project) -> None:
+    assert boards
+    desk.goto("/?tab=jobs")
+    desk.get_by_role("combobox", name="All kinds").select_option("Training")
+    desk.get_by_role("button", name="Log", exact=True).first.click()
+    expect(desk.get_by_role("log").get_by_text("Queued.")).to_be_visible()
+    desk.get_by_role("button", name="Show the log file").click()
+    expect(desk.get_by_text("INFO workers.context: Epoch 1 of 1")).to_be_visible()
 
 
 def test_a_training_is_watched_paused_found_again_and_cancelled(desk: Page, working: Site) -> None:

@@ -89,7 +89,9 @@ def test_two_models_are_compared_by_class_and_by_image(house: House, project: Pr
     against = measured.result["against"]
     assert (against["model"], against["iou"], against["images"]) == (names[1], 0.33, [])
     assert set(against["per_class"]) == set(measured.result["per_class"])
-    assert measured.result["verdict"].startswith(f"{names[0]} is not clearly different")
+    assert measured.result["verdict"].startswith(
+        f"{names[0]} is not clearly different from {names[1]} (mAP@.33 +0.000"
+    )
 
 
 def test_what_another_program_found_is_judged_like_a_model(
