@@ -73,11 +73,10 @@ class Worker:
         """One round over everything that may need us."""
         self.keeper.tick()
         self.resident.tick()
-        for lane in LANES:
-            if lane in self.busy:
-                self._look_after(lane, self.busy[lane])
-            else:
-                self._take_next(lane)
+        for lane in list(self.busy):
+            self._look_after(lane, self.busy[lane])
+        if len(self.busy) < len(LANES) and self._is_due("take", LOOK):
+            self._take_next()
         if self._is_due("look after others", WATCH):
             self._watch()
         if self._is_due("show", SHOW):
@@ -109,12 +108,16 @@ class Worker:
             self.keeper.close()
             scratch.clear_dead()
 
-    def _take_next(self, lane: kinds.Lane) -> None:
-        if not self._is_due(lane, LOOK) or time.monotonic() < self._rest_until.get(lane, 0.0):
-            return
+    def _take_next(self) -> None:
+        """Fill the free lanes in which something waits."""
         with self.database.read() as session:
-            if not holding.is_waiting(session, lane):
-                return
+            waiting = holding.lanes_waiting(session)
+        for lane in LANES:
+            rests = time.monotonic() < self._rest_until.get(lane, 0.0)
+            if lane in waiting and lane not in self.busy and not rests:
+                self._take(lane)
+
+    def _take(self, lane: kinds.Lane) -> None:
         with self.database.write.begin() as session:
             job = holding.claim(session, self.name, lane)
         if job is not None:

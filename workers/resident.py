@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
@@ -24,7 +25,9 @@ from workers.context import Context
 from workers.handlers.trying import Trier
 
 log = logging.getLogger(__name__)
-EVERY = 0.1
+# Who has asked for one answer soon asks for another.
+EVERY, REST = 0.1, 0.3
+LATELY = 60.0
 
 
 def main(descriptor: int) -> None:
@@ -43,10 +46,12 @@ def main(descriptor: int) -> None:
         with _alive(database, job, settings.lease_seconds / 4):
             runner.carry_out(database, job, lambda: trier.answer(context))
 
-    while not line.stopping.wait(EVERY):
+    asked = time.monotonic()
+    while not line.stopping.wait(EVERY if time.monotonic() < asked + LATELY else REST):
         try:
             while (job := _next(database, me)) is not None:
                 answer(job)
+                asked = time.monotonic()
         except SQLAlchemyError as error:
             log.warning("The database does not answer: %s", error)
             line.stopping.wait(1.0)

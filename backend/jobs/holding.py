@@ -28,6 +28,12 @@ def is_waiting(session: Session, lane: kinds.Lane) -> bool:
     return session.scalar(found.limit(1)) is not None
 
 
+def lanes_waiting(session: Session) -> set[kinds.Lane]:
+    """The lanes in which a claim could find something, as `is_waiting` tells of one."""
+    found = select(Row.kind).where(Row.state == JobState.QUEUED).distinct()
+    return {kinds.find(name).lane for name in session.scalars(found) if name in kinds.KINDS}
+
+
 def claim(session: Session, worker: str, lane: kinds.Lane) -> Job | None:
     """Take the next job of a lane for this worker, if there is one that may run now."""
     _fail_orphans(session)

@@ -55,6 +55,8 @@ def texts(database: Database, job: Job) -> list[str]:
 def test_a_job_is_queued_claimed_and_done(database: Database) -> None:
     job = put(database, evaluation(), author="ann")
     assert job.state is JobState.QUEUED
+    with database.read() as session:
+        assert holding.lanes_waiting(session) == {Lane.SHORT}
     held = taken(database)
     assert (held.id, held.state, held.attempt, held.worker) == (job.id, JobState.RUNNING, 1, ANN)
     with database.write.begin() as session:
@@ -284,6 +286,10 @@ def test_a_job_knows_its_place_and_time(database: Database) -> None:
         assert listing.counts(session)[JobState.QUEUED] == 3
     assert [standing.position for standing in standings] == [1, 2, 3]
     assert standings[2].waits is not None
+    assert standings[0].behind is None
+    held = taken(database)
+    with database.read() as session:
+        assert listing.standing(session, jobs[0]).behind == held.id
 
 
 def test_what_is_usual_is_told_by_the_family(database: Database) -> None:
