@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from backend.domain import Split
 from backend.errors import Cancelled, Invalid, Refused
 from tests.workers import drawn, reports
 from workers.models import (
@@ -207,6 +209,64 @@ def test_the_learning_rate_grows_with_the_batch_and_warms_up(
     assert np.allclose(np.array(large), 2 * np.array(small))
     assert small[0] < small[3] == max(small)
     assert small[-1] < 0.1 * max(small)
+
+
+class Line:
+    """The least that the loop can teach: a straight line through points."""
+
+    best_by = "map50"
+    rate, rate_batch = 1e-2, 8
+    network: torch.nn.Module
+    examples: Sequence[Example]
+    judge_on: Sequence[Example]
+
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        self.network = torch.nn.Linear(1, 1)
+        self.header = files.Header("classifier", "resnet18", ("a",), 32)
+        self.examples = self.judge_on = [Example(Path(), 1, 1, Split.TRAIN)] * 8
+
+    def read(self, index: int, random: np.random.Generator) -> torch.Tensor:
+        del random
+        return torch.tensor([float(index)])
+
+    def losses(
+        self, network: torch.nn.Module, batch: Sequence[Any], device: torch.device
+    ) -> dict[str, torch.Tensor]:
+        points = torch.stack(list(batch)).to(device)
+        return {"square": (network(points) - 3 * points).square().mean()}
+
+    def judge(self, network: torch.nn.Module, examples: Any) -> list[Any]:
+        del network
+        return [0.5] * len(examples)
+
+    def figures(self, answers: Any) -> dict[str, float]:
+        return {"map50": 0.5, "answers": float(len(answers))}
+
+
+def learned(folder: Path, batch: int, seed: int = 0, **extra: Any) -> list[float]:
+    """The weights after one epoch."""
+    given = Parameters(epochs=1, batch=batch, seed=seed, learning_rate=0.1, extra=extra)
+    lesson = Line()
+    task = training.Task(TrainingSet(("a",), ()), None, given, folder)
+    looping.run(task, training.Place(), reports.Remembering(), lambda *_: lesson)
+    return [float(value.detach()) for value in lesson.network.parameters()]
+
+
+def test_gradients_of_small_batches_add_up_to_those_of_a_large_one(tmp_path: Path) -> None:
+    whole = learned(tmp_path / "whole", 8)
+    added = learned(tmp_path / "added", 2, accumulate=4)
+    each = learned(tmp_path / "each", 2)
+    assert added == pytest.approx(whole, abs=1e-6)
+    assert each != pytest.approx(whole, abs=1e-3)
+
+
+def test_the_same_seed_teaches_the_same(tmp_path: Path) -> None:
+    first, again, other = (
+        learned(tmp_path / name, 2, seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
+    assert first == again
+    assert first != other
 
 
 def test_headers_keep_what_they_are_given(tmp_path: Path) -> None:

@@ -141,10 +141,11 @@ def _epoch(
     """One pass over the training images; the mean losses over all processes."""
     network.train()
     device, half = torch.device(place.device), training.half(given, place.device)
-    every = max(1, int(given.extra.get("accumulate", 1)))
+    every = _accumulated(given)
+    steps = math.ceil(len(loader) / every)
     sums: dict[str, float] = {}
     for step, batch in enumerate(loader):
-        _set_rate(optimizer, lesson, given, epoch * len(loader) + step, len(loader))
+        _set_rate(optimizer, lesson, given, epoch * steps + step // every, steps)
         with torch.autocast(device.type, torch.bfloat16, enabled=half):
             losses = lesson.losses(network, batch, device)
         total = torch.stack([value.float() for value in losses.values()]).sum()
@@ -162,6 +163,11 @@ def _epoch(
     return {**means, "loss": sum(means.values()), "learning_rate": rate}
 
 
+def _accumulated(given: Parameters) -> int:
+    """From how many batches the optimizer takes one step."""
+    return max(1, int(given.extra.get("accumulate", 1)))
+
+
 def _finite(loss: torch.Tensor, epoch: int) -> None:
     if not torch.isfinite(loss):
         raise training.diverged(epoch)
@@ -171,7 +177,8 @@ def _set_rate(
     optimizer: torch.optim.Optimizer, lesson: Lesson, given: Parameters, step: int, steps: int
 ) -> None:
     """Up from nothing in the first tenth (at most an epoch), then down along a cosine."""
-    base = given.learning_rate or lesson.rate * given.batch / lesson.rate_batch
+    seen = given.batch * _accumulated(given)
+    base = given.learning_rate or lesson.rate * seen / lesson.rate_batch
     total = steps * given.epochs
     warm = max(1, min(steps, total // 10))
     way = (step - warm) / max(1, total - warm)
