@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import cv2
@@ -12,10 +13,16 @@ from backend import families, sample
 from backend.domain import Task
 from backend.errors import Cancelled, LoupeError, Refused
 from tests.workers import drawn, reports
-from workers.models import base
+from workers.models import base, exporting
 from workers.models.base import Example, Parameters, Picture, Pixels, Trained, TrainingSet
 
 EVERY = list(families.FAMILIES)
+FORMS = {
+    "golden": (),
+    "yolo": exporting.FORMATS,
+    "faster_rcnn": exporting.FORMATS,
+    "classifier": exporting.FORMATS,
+}
 
 
 def boards(folder: Path, count: int = 9) -> TrainingSet:
@@ -117,6 +124,22 @@ def test_its_rows_are_boxes_inside_the_picture_best_first(
         assert (rows[:, [1, 3]] <= height).all()
         assert (np.diff(rows[:, 4]) <= 0).all()
         assert set(rows[:, 5]) <= set(range(len(data.classes)))
+
+
+@pytest.mark.parametrize("form", exporting.FORMATS)
+def test_it_is_written_in_another_form_or_says_why_not(
+    family: families.Family,
+    trained: tuple[Trained, reports.Remembering],
+    form: str,
+    tmp_path: Path,
+) -> None:
+    model = base.implementation(family.name).load(trained[0].weights, "cpu")
+    if form in FORMS[family.name]:
+        assert model.export(form, tmp_path).stat().st_size > 0
+        assert json.loads((tmp_path / "model.json").read_text())["classes"] == list(model.classes)
+    else:
+        with pytest.raises(Refused, match=form):
+            model.export(form, tmp_path)
 
 
 def test_cancelling_stops_it(

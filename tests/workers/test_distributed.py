@@ -153,6 +153,21 @@ def test_forty_real_boards_are_learned_in_two_processes(
         assert np.allclose(first, second, atol=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("gpu", "backend", "each"),
+    [(False, "gloo", {"CPU": 1}), (True, "nccl", {"GPU": 1, "CPU": 1})],
+)
+def test_graphics_cards_are_asked_for_and_talk_among_themselves(
+    gpu: bool, backend: str, each: dict[str, int], single: TrainingSet, tmp_path: Path
+) -> None:
+    task = training.Task(single, None, TWO, tmp_path)
+    trainer = distributed._trainer(lambda: None, task, gpu, None, lambda _: None)
+    scaling = trainer.scaling_config
+    assert (scaling.num_workers, scaling.use_gpu) == (2, gpu)
+    assert scaling.resources_per_worker == each
+    assert trainer.backend_config.backend == backend
+
+
 def test_threads_are_shared_by_the_processes_of_a_machine() -> None:
     cores = len(os.sched_getaffinity(0))
     assert training.threads(2) == max(1, cores // 2)
