@@ -1,28 +1,29 @@
-"""What the platform costs over the same training by hand, A/B/B/A.
+"""What the platform costs over the same training by hand; both take turns of three seconds.
 
-    LOUPE_REAL_DATA=… python -m tests.benchmarks.training_overhead [--images 256 --epochs 4]
+    LOUPE_REAL_DATA=… python -m tests.benchmarks.training_overhead [--images 256 --epochs 12]
 
 `yolo`: a job of a real worker, from the queue to the database, with all its processes, beside
-Ultralytics' own trainer on the same files, settings and precision. `faster_rcnn`: the loop through
-Ray Train with one process, Ray's own ones counted, beside the same loop without Ray. From the end
-of the first epoch, which warms up, to that of the last one: seconds by the clock, and processor
-seconds, which tell the same on a machine that does other things beside.
+Ultralytics' own trainer on the same files, settings, precision and memory layout. `faster_rcnn`:
+the loop through Ray Train with one process, Ray's own ones counted, beside the same loop without
+Ray. `tests.benchmarks.turns` says how; the first epoch warms up and is not counted. Given are the
+means of an epoch and how far the figure moves when epochs are drawn anew (95 %): processor seconds
+of all processes, of those that train, and the clock's. What does not train, watches; that costs
+the same each second, so it is told apart: beside other work an epoch lasts longer.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import multiprocessing
+import functools
+import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import cv2
-import psutil
+import numpy as np
 
 from backend import settings
 from backend.domain import FINAL, JobState, Split
@@ -31,37 +32,35 @@ from backend.services import importing, projects
 from backend.services import training as trainings
 from backend.storage.files import Files
 from tests import real_data
+from tests.benchmarks import turns
+from tests.benchmarks.turns import Side
 from tests.workers import real_boards, running
 from workers.models import distributed, faster_rcnn, offline, training
 from workers.models.base import Parameters, TrainingSet
 
-MARKS = "marks"
+TRAINS = {"ours": "workers.runner", "through_ray": "RayTrainWorker"}
 # What our trainer would choose otherwise for few images.
 LIKE_THEM = {"mosaic": 1.0, "scale": 0.5, "close_mosaic": 1}
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What an epoch takes."""
-
-    seconds: float
-    processor: float
 
 
 class Clock:
     """Leaves a mark for who measures at the end of each epoch."""
 
-    def __init__(self, marks: Path) -> None:
-        self.marks = marks
+    def __init__(self, folder: Path) -> None:
+        self.marks = folder / "marks"
 
     def progress(self, fraction: float, message: str) -> None:
         """Not marked."""
 
     def epoch(self, epoch: int, epochs: int, figures: Mapping[str, float]) -> None:
         """Marked."""
-        del epochs, figures
+        del epoch, epochs, figures
+        self.mark(time.time())
+
+    def mark(self, at: float) -> None:
+        """An epoch ended at this moment."""
         with self.marks.open("a") as file:
-            file.write(f"{epoch}\n")
+            file.write(f"{at}\n")
 
     def log(self, text: str) -> None:
         """Not marked."""
@@ -69,7 +68,7 @@ class Clock:
 
 def ours(data: TrainingSet, parameters: Parameters, folder: Path) -> None:
     """A job of the queue, carried out by a worker of its own."""
-    clock, described = Clock(folder / MARKS), _lay_out(data, folder / "set")
+    clock, described = Clock(folder), _lay_out(data, folder / "set")
     home = folder / "home"
     home.mkdir()
     with running.house(home) as house:
@@ -88,13 +87,13 @@ def ours(data: TrainingSet, parameters: Parameters, folder: Path) -> None:
             ).job
         told = 0
         while house.get(job.id).state not in FINAL:
-            time.sleep(0.1)
+            time.sleep(0.3)
             with house.database.read() as session:
                 events = journal.read(session, job.id, told)
             for event in events:
                 told = event.seq
                 if "epoch" in event.data:
-                    clock.epoch(event.data["epoch"], parameters.epochs, {})
+                    clock.mark(event.at.timestamp())
         ended = house.get(job.id)
         assert ended.state is JobState.DONE, ended.error
 
@@ -102,11 +101,10 @@ def ours(data: TrainingSet, parameters: Parameters, folder: Path) -> None:
 def theirs(data: TrainingSet, parameters: Parameters, folder: Path) -> None:
     """Ultralytics by hand: files on the disk, its own trainer, nothing of ours."""
     offline.prepare()
-    import torch
     from ultralytics.models.yolo.detect import DetectionTrainer
 
     described = _lay_out(data, folder / "set")
-    clock = Clock(folder / MARKS)
+    clock = Clock(folder)
     trainer = DetectionTrainer(
         overrides={
             "model": str(_yolo()), "data": str(described), "device": "cpu", "amp": False,
@@ -117,7 +115,7 @@ def theirs(data: TrainingSet, parameters: Parameters, folder: Path) -> None:
             "warmup_epochs": min(3.0, parameters.epochs / 10), **LIKE_THEM,
         }
     )  # fmt: skip
-    trainer.add_callback("on_train_start", lambda _: torch.set_num_threads(training.threads()))
+    trainer.add_callback("on_train_start", _as_we_do)
     trainer.add_callback("on_fit_epoch_end", lambda t: clock.epoch(t.epoch, t.epochs, {}))
     trainer.train()
 
@@ -135,11 +133,20 @@ def plain(data: TrainingSet, parameters: Parameters, folder: Path) -> None:
 def _taught(
     run: Callable[..., Any], data: TrainingSet, parameters: Parameters, folder: Path
 ) -> None:
-    clock = Clock(folder / MARKS)
+    clock = Clock(folder)
     run(faster_rcnn._loop, training.Task(data, _features(), parameters, folder), clock)
 
 
-CASES: Mapping[str, tuple[Callable[..., None], Callable[..., None]]] = {
+def _as_we_do(trainer: Any) -> None:
+    """All cores, and the memory layout that is the quicker one."""
+    import torch
+
+    torch.set_num_threads(training.threads())
+    trainer.model.to(memory_format=torch.channels_last)
+
+
+Program = Callable[[TrainingSet, Parameters, Path], None]
+CASES: Mapping[str, tuple[Program, Program]] = {
     "yolo": (ours, theirs),
     "faster_rcnn": (through_ray, plain),
 }
@@ -149,68 +156,56 @@ def main() -> None:
     """Print both ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=256)
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--size", type=int, default=320)
-    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", choices=tuple(CASES))
     given = parser.parse_args()
+    # Threads that wait for each other would burn the processor seconds that are measured.
+    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     data = real_boards.boards(real_data.unpacked("deeppcb"), given.images)
     extra = {"half": False, **LIKE_THEM}
     parameters = Parameters(given.epochs, given.size, 16, patience=0, extra=extra)
-    for name, (platform, by_hand) in CASES.items():
-        if given.only in (None, name):
-            order = (platform, by_hand, by_hand, platform)
-            _compare(name, order * given.rounds, data, parameters)
+    for name in [given.only] if given.only else CASES:
+        _compare(name, data, parameters)
 
 
-def _compare(
-    name: str,
-    order: tuple[Callable[..., None], ...],
-    data: TrainingSet,
-    parameters: Parameters,
-) -> None:
-    costs: dict[Callable[..., None], list[Cost]] = {order[0]: [], order[1]: []}
-    for run in order:
-        cost = _measure(run, data, parameters)
-        costs[run].append(cost)
-        print(
-            f"  {run.__name__}: {cost.seconds:.2f} s an epoch, {cost.processor:.2f} s of processor"
-        )
-    for what in ("seconds", "processor"):
-        platform, by_hand = (min(getattr(one, what) for one in side) for side in costs.values())
-        share = platform / by_hand - 1
-        print(f"{name}, {what}: {platform:.2f} an epoch, by hand {by_hand:.2f}: {share:+.1%}")
-
-
-def _measure(run: Callable[..., None], data: TrainingSet, parameters: Parameters) -> Cost:
-    """In a process of its own, so that no run inherits anything of another."""
-    seen: list[tuple[float, float]] = []
+def _compare(name: str, data: TrainingSet, parameters: Parameters) -> None:
+    platform, by_hand = CASES[name]
     with tempfile.TemporaryDirectory() as folder:
-        marks = Path(folder) / MARKS
-        process = multiprocessing.get_context("spawn").Process(
-            target=run, args=(data, parameters, Path(folder))
+        sides = [_side(run, Path(folder), data, parameters) for run in (by_hand, platform)]
+        turns.take(sides)
+        theirs, mine = (side.took() for side in sides)
+    watched = sum(part.processor - part.own for part in mine) / sum(part.seconds for part in mine)
+    print(f"{name}, who does not train: {watched:.2%} of one core")
+    for what in ("processor", "own", "seconds"):
+        _tell(
+            f"{name}, {what}",
+            [getattr(part, what) for part in mine],
+            [getattr(part, what) for part in theirs],
         )
-        process.start()
-        root = psutil.Process(process.pid)
-        while process.is_alive():
-            done = len(marks.read_text().split()) if marks.exists() else 0
-            if len(seen) < min(done, parameters.epochs):
-                seen.append((time.monotonic(), _used(root, with_root=run is not ours)))
-            time.sleep(0.02)
-        process.join()
-        assert process.exitcode == 0
-    epochs = len(seen) - 1
-    return Cost(*((last - first) / epochs for first, last in zip(seen[0], seen[-1], strict=True)))
 
 
-def _used(root: psutil.Process, with_root: bool) -> float:
-    """The processor seconds of all descendants, those that have ended included."""
-    total = 0.0
-    for process in [root] * with_root + root.children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            times = process.cpu_times()
-            total += times.user + times.system + times.children_user + times.children_system
-    return total
+def _side(run: Program, folder: Path, data: TrainingSet, parameters: Parameters) -> Side:
+    own = folder / run.__name__
+    own.mkdir()
+    program = functools.partial(run, data, parameters)
+    return Side(program, own, parameters.epochs, run is not ours, TRAINS.get(run.__name__, ""))
+
+
+def _tell(what: str, mine: Sequence[float], theirs: Sequence[float]) -> None:
+    """The ratio of the means, and its middle 95 % over epochs drawn anew."""
+    a, b = np.array(mine), np.array(theirs)
+    random = np.random.default_rng(0)
+    drawn = [
+        random.choice(a, len(a)).mean() / random.choice(b, len(b)).mean() - 1 for _ in range(2000)
+    ]
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    print(
+        f"{what}: {a.mean():.2f} an epoch, by hand {b.mean():.2f}: {a.mean() / b.mean() - 1:+.1%} "
+        f"({low:+.1%} to {high:+.1%}; {len(a)} epochs; medians {np.median(a):.2f}, "
+        f"{np.median(b):.2f})",
+        flush=True,
+    )
 
 
 def _yolo() -> Path:
