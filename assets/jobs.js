@@ -183,11 +183,19 @@ function cluster(workers) {
 function nodes(sees) {
   const rows = sees.nodes ?? [];
   if (!rows.length) return h("p.quiet-text", {}, "Ray is not started yet; the first training or detection starts it.");
-  const heads = ["Node", "Cores", "GPUs", "Memory"].map((name, at) => h(`th${at ? ".number" : ""}`, {}, name));
+  const heads = ["Node", "Cores", "GPUs", "Memory", "Free cores", "Carries"].map((name, at) => h(`th${at && at < 5 ? ".number" : ""}`, {}, name));
   const free = sees.free ?? {};
   return [
     h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows.map((node) => h("tr", {},
-      h("td.mono", {}, node.name), h("td.number", {}, count(node.cores)), h("td.number", {}, count(node.gpus)), h("td.number", {}, `${node.memory_gb} GB`))))),
+      h("td.mono", {}, node.name), h("td.number", {}, count(node.cores)), h("td.number", {}, count(node.gpus)), h("td.number", {}, `${node.memory_gb} GB`),
+      h("td.number", {}, count(node.free.cores)), h("td", {}, carries(node)))))),
     h("p.quiet-text", {}, `Free now: ${count(free.cores ?? 0)} cores, ${count(free.gpus ?? 0)} GPUs, ${free.memory_gb ?? 0} GB.`),
   ];
+}
+
+/** Which jobs have processes on a node. */
+function carries(node) {
+  const ours = Object.entries(node.jobs).map(([job, processes]) => `#${job} (${many(processes, "process", "processes")})`);
+  const others = node.others ? [many(node.others, "process of others", "processes of others")] : [];
+  return [...ours, ...others].join(", ") || "–";
 }

@@ -83,9 +83,32 @@ def stands() -> bool:
 
 
 def describe(ray: Any) -> dict[str, Any]:
-    """Nodes with their cores, GPUs and memory, and how much of all is free."""
-    nodes = [_node(node) for node in ray.nodes() if node["Alive"]]
+    """Nodes with their cores, GPUs and memory, how much is free, and whose actors they carry."""
+    from ray._private import state  # Ray tells this publicly only where its dashboard runs
+
+    free, carried = state.available_resources_per_node(), _carried(state)
+    nodes = [
+        {
+            **_node(node),
+            "free": _amounts(free.get(node["NodeID"], {})),
+            "actors": carried.get(node["NodeID"], {}),
+        }
+        for node in ray.nodes()
+        if node["Alive"]
+    ]
     return {"nodes": nodes, "free": _amounts(ray.available_resources())}
+
+
+def _carried(state: Any) -> dict[str, dict[int, int]]:
+    """For each node how many actors it carries for each process that has joined the cluster."""
+    drivers = {job["JobID"]: int(job["DriverPid"]) for job in state.jobs()}
+    found: dict[str, dict[int, int]] = {}
+    for actor in state.actors().values():
+        if actor["State"] == "ALIVE":
+            node = found.setdefault(actor["Address"]["NodeID"], {})
+            driver = drivers.get(actor["JobID"], 0)
+            node[driver] = node.get(driver, 0) + 1
+    return found
 
 
 def main(descriptor: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,10 +68,12 @@ class Keeper:
         """Whether the cluster was lost in this round."""
         return self._broken
 
-    def description(self) -> dict[str, Any]:
-        """Nodes, GPUs, memory: as of a few seconds ago."""
+    def description(self, jobs: Mapping[int, int]) -> dict[str, Any]:
+        """Nodes, GPUs, memory, and where our jobs (by their process) run: some seconds ago."""
         state = "ready" if self._ready else "starting" if self._child else "off"
-        return {"state": state, "address": self._ready.get("address", ""), **self._seen}
+        nodes = [_with_jobs(node, jobs) for node in self._seen.get("nodes", ())]
+        seen = {**self._seen, "nodes": nodes} if nodes else self._seen
+        return {"state": state, "address": self._ready.get("address", ""), **seen}
 
     def close(self) -> None:
         """Leave the cluster; one of our own ends with it."""
@@ -118,3 +121,16 @@ class Resident:
         if self._child is not None:
             self._child.kill()
             self._child = None
+
+
+def _with_jobs(node: Mapping[str, Any], jobs: Mapping[int, int]) -> dict[str, Any]:
+    """A node with the actors of each of our jobs in the place of those of each process."""
+    ours: dict[str, int] = {}
+    others = 0
+    for process, actors in node["actors"].items():
+        if process in jobs:
+            ours[str(jobs[process])] = actors
+        else:
+            others += actors
+    plain = {name: value for name, value in node.items() if name != "actors"}
+    return {**plain, "jobs": ours, "others": others}

@@ -222,9 +222,10 @@ class Worker:
 
     def _show(self) -> None:
         """Tell the pages that we live, and what the cluster looks like; tidy up after others."""
-        jobs = [running.job.id for running in self.busy.values()]
+        jobs = {running.child.process.pid: running.job.id for running in self.busy.values()}
+        seen = {**self.keeper.description(jobs), "jobs": list(jobs.values())}
         with self.database.write.begin() as session:
-            presence.show(session, self.name, {**self.keeper.description(), "jobs": jobs})
+            presence.show(session, self.name, seen)
             presence.forget_dead(session)
         if self._is_due("tidy", 60.0):
             self._tidy()

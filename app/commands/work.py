@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -77,9 +78,8 @@ def cluster(as_json: AsJson = False) -> None:
         if not nodes:
             terminal.say("Ray is not started yet; the first training starts it.")
             continue
-        columns = ("name", "cores", "gpus", "memory_gb")
-        heads = ("node", "cores", "GPUs", "memory, GB")
-        terminal.table(heads, [[node.get(name, "") for name in columns] for node in nodes])
+        heads = ("node", "cores", "GPUs", "memory, GB", "free cores", "carries")
+        terminal.table(heads, [_node(node) for node in nodes])
 
 
 def worker(
@@ -112,3 +112,10 @@ def _job(one: Job) -> dict[str, Any]:
         "message": one.error or one.message,
         "author": one.author,
     }
+
+
+def _node(node: Mapping[str, Any]) -> list[Any]:
+    plain = [node[name] for name in ("name", "cores", "gpus", "memory_gb")]
+    ours = [f"job {job}: {count}" for job, count in node["jobs"].items()]
+    others = [f"others: {node['others']}"] if node["others"] else []
+    return [*plain, node["free"]["cores"], ", ".join(ours + others) or "nothing"]

@@ -87,6 +87,13 @@ def test_the_cluster_is_described(house: House) -> None:
     assert seen["nodes"][0]["cores"] >= 1
 
 
+def test_a_node_tells_which_jobs_it_carries(tmp_path: Path) -> None:
+    node = {"name": "n1", "actors": {11: 2, 12: 1, 99: 3}}
+    kept = Keeper(Settings(home=tmp_path), _seen={"nodes": [node], "free": {}})
+    (told,) = kept.description({11: 7, 12: 8})["nodes"]
+    assert told == {"name": "n1", "jobs": {"7": 2, "8": 1}, "others": 3}
+
+
 @pytest.mark.parametrize("end", [JobState.DONE, JobState.CANCELLED, JobState.FAILED])
 def test_a_job_leaves_the_cluster_as_it_was(house: House, end: JobState) -> None:
     until_free(house)
@@ -121,7 +128,7 @@ def test_a_cluster_that_never_stands_is_given_up(
         assert theirs.recv() == {"error": "The Ray cluster could not be kept alive."}
     kept.tick()
     assert not starting.is_running()
-    assert kept.description()["state"] == "off"
+    assert kept.description({})["state"] == "off"
 
 
 def test_a_stranger_is_not_let_in(house: House) -> None:

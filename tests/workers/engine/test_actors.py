@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,29 @@ def ray(cluster: Any) -> Iterator[Any]:
 
 def _pid(worker: str) -> int:
     return int(worker.rpartition(":")[2])
+
+
+def test_each_node_tells_its_free_cores_and_whose_actors_it_carries(ray: Any) -> None:
+    looker = ray.remote(Still).options(num_cpus=1).remote()
+    ray.get(looker.hello.remote())
+    end = time.monotonic() + 20.0  # nodes tell what is free now and then
+    while True:
+        nodes = clusters.describe(ray)["nodes"]
+        if sum(node["free"]["cores"] for node in nodes) == 2.0 or time.monotonic() > end:
+            break
+        time.sleep(0.1)
+    assert [node["cores"] for node in nodes] == [1.0, 1.0, 1.0]
+    assert sorted(node["free"]["cores"] for node in nodes) == [0.0, 1.0, 1.0]
+    (carrying,) = [node for node in nodes if node["actors"]]
+    assert carrying["free"]["cores"] == 0.0
+    assert carrying["actors"] == {os.getpid(): 1}
+
+
+class Still:
+    """An actor that does nothing."""
+
+    def hello(self) -> None:
+        """It is there."""
 
 
 def test_killed_actors_and_a_killed_node_lose_and_double_nothing(
