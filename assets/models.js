@@ -9,7 +9,7 @@ import { nothingChosen } from "./nothing.js";
 import { follow } from "./transfers.js";
 import { ago, count, share, span } from "./words.js";
 
-const STATES = { training: "Training", ready: "Ready", failed: "Failed" };
+const STATES = { training: "Training", ready: "Ready", failed: "Failed", cancelled: "Cancelled" };
 
 /** @param {HTMLElement} element */
 export function mount(element) {
@@ -121,7 +121,7 @@ function row(one, champion, chosen) {
   const interval = one.metrics.intervals?.map50;
   return h(`tr${chosen ? ".chosen" : ""}`, { "aria-current": chosen ? "true" : null },
     h("td", {}, h("a", { href: address({ project: project(), tab: "models", model: one.name }), data: { key: one.name } }, h("b", {}, one.name)), one.champion && h("span.chip", { style: { marginLeft: "8px" } }, "champion")),
-    h("td", {}, one.family), h(`td.${{ failed: "bad", ready: "good", training: "warn" }[one.state]}`, {}, STATES[one.state]),
+    h("td", {}, one.family), h(`td.${{ failed: "bad", ready: "good", training: "warn", cancelled: "quiet-text" }[one.state]}`, {}, STATES[one.state]),
     h("td.number", { title: interval ? `95 % between ${share(interval[0])} and ${share(interval[1])}` : "" }, share(now), interval && h("small", {}, ` ± ${share((interval[1] - interval[0]) / 2)}`)),
     h("td.number", {}, share(one.metrics.map50_95)),
     h(`td.number${difference > 0 ? ".good" : difference < 0 ? ".bad" : ""}`, {}, difference === null ? "" : `${difference >= 0 ? "+" : "−"}${share(Math.abs(difference))}`),

@@ -80,6 +80,7 @@ class ModelState(StrEnum):
     TRAINING = "training"
     READY = "ready"
     FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 class Verdict(StrEnum):

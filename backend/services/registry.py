@@ -14,7 +14,10 @@ from backend.errors import Invalid, NotFound, Refused
 from backend.storage.tables import JobRow, ModelRow, ProjectRow
 
 CHAMPION = "champion"
-LOST = (JobState.FAILED, JobState.CANCELLED)
+LOST: dict[str | None, ModelState] = {
+    JobState.FAILED: ModelState.FAILED,
+    JobState.CANCELLED: ModelState.CANCELLED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,10 +260,10 @@ def _row(session: Session, model_id: int) -> ModelRow:
 
 
 def _model(row: ModelRow, job_state: str | None) -> Model:
-    """A model whose job has ended without it has failed, however that came about."""
+    """A model whose job has ended without it has ended likewise."""
     state = ModelState(row.state)
-    if state is ModelState.TRAINING and job_state in LOST:
-        state = ModelState.FAILED
+    if state is ModelState.TRAINING:
+        state = LOST.get(job_state, state)
     return Model(
         id=row.id,
         project_id=row.project_id,

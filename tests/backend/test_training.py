@@ -203,11 +203,13 @@ def test_the_first_model_is_champion_and_the_next_must_be_promoted(
         assert [model.champion for model in registry.models(session, project.id)] == [False, True]
 
 
-def test_a_model_whose_job_was_cancelled_has_failed(database: Database, project: Project) -> None:
+def test_a_model_whose_job_was_cancelled_says_so_and_may_be_tried_again(
+    database: Database, project: Project
+) -> None:
     started = retrain(database, project)
     with database.write.begin() as session:
         queue.cancel(session, started.job.id)
-        assert registry.get(session, started.model.id).state is ModelState.FAILED
+        assert registry.get(session, started.model.id).state is ModelState.CANCELLED
         with pytest.raises(Refused, match="v1 is not ready"):
             registry.promote(session, started.model.id)
         queue.retry(session, started.job.id)
