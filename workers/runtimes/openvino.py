@@ -1,4 +1,7 @@
-"""Runs graphs in OpenVINO on processors: bf16 where the processor has it, int8 as the fast mode."""
+"""Runs graphs in OpenVINO on processors: bf16 where the processor has it, int8 as the fast mode.
+
+OpenVINO is imported where a graph is compiled: who only names a prepared one does not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from typing import Any
 
 import cv2
 import numpy as np
-import openvino
 from numpy.typing import NDArray
 
 from backend.errors import Invalid, Refused
@@ -29,6 +31,7 @@ FIRST, CROWDED = 30, 10  # where one picture of ten is crowded, the quick graph 
 SURE = 0.05  # the confidence from which the quick graph is worth it
 CALIBRATION = 192
 MOST_SHAPES = 32
+CPU = Path("/proc/cpuinfo")
 # What is neither a layer of the network nor a convolution over patches stays in floats.
 BESIDE_LAYERS = r"^(?!.*__module\.(layers|head))(?!.*aten::_convolution).*aten.*"
 
@@ -37,10 +40,18 @@ def precision(wanted: str, family: str) -> str:
     """bf16 where this processor computes in it, else float32; int8 only when asked."""
     if family == "faster_rcnn" and wanted != "int8":
         return "f32"  # it computes with corners inside, for which bf16 has too few digits
-    able = openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     if wanted in ("", "bf16"):
-        return "bf16" if "BF16" in able else "f32"
+        return "bf16" if _computes_in_bf16() else "f32"
     return wanted
+
+
+def _computes_in_bf16() -> bool:
+    """Linux says yes at once; OpenVINO takes half a second, before any process can be started."""
+    if CPU.exists() and " avx512_bf16 " in CPU.read_text():
+        return True
+    import openvino
+
+    return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 
 def about(source: Source) -> tuple[tuple[str, ...], int]:
@@ -52,6 +63,8 @@ def about(source: Source) -> tuple[tuple[str, ...], int]:
 
 def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
     """Write the graph for any picture size; for int8, quantised after looking at pictures."""
+    import openvino
+
     from workers.runtimes import activations, networks
 
     if source.family != "yolo":
@@ -111,6 +124,8 @@ class OpenVinoForward:
     most = 1
 
     def __init__(self, path: Path, precision: str, threads: int) -> None:
+        import openvino
+
         self._core = openvino.Core()
         self._kept = path.parent / "compiled"
         self._core.set_property({"CACHE_DIR": str(self._kept)})
@@ -197,6 +212,7 @@ def _lasts(count: int) -> list[int]:
 
 def _converted(graph: Any, side: int = 640) -> Any:
     """The graph for pictures of any size, read with the help of one of that side."""
+    import openvino
     import torch
 
     example = torch.zeros(1, side, side, 3, dtype=torch.uint8)
