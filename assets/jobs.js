@@ -182,7 +182,7 @@ function cluster(workers) {
 
 function nodes(sees) {
   const rows = sees.nodes ?? [];
-  if (!rows.length) return h("p.quiet-text", {}, "Ray is not started yet; the first training or detection starts it.");
+  if (!rows.length) return h("p.quiet-text", {}, "Ray is not needed yet: a training with several workers or a large detection starts it.");
   const heads = ["Node", "Cores", "GPUs", "Memory", "Free cores", "Carries"].map((name, at) => h(`th${at && at < 5 ? ".number" : ""}`, {}, name));
   const free = sees.free ?? {};
   return [

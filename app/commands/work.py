@@ -76,7 +76,10 @@ def cluster(as_json: AsJson = False) -> None:
         terminal.say(f"Worker on {row['host']}, process {row['pid']}, carries out {jobs}.")
         nodes = row.get("nodes", [])
         if not nodes:
-            terminal.say("Ray is not started yet; the first training starts it.")
+            terminal.say(
+                "Ray is not needed yet: a training with several workers or a large detection "
+                "starts it."
+            )
             continue
         heads = ("node", "cores", "GPUs", "memory, GB", "free cores", "carries")
         terminal.table(heads, [_node(node) for node in nodes])
