@@ -1,6 +1,6 @@
 /** Detect: run a model over images of the project, and try it on one picture. */
 
-import { field, fill, h, select } from "./dom.js";
+import { field, fill, h, say, select } from "./dom.js";
 import { failures, Foresight } from "./foresee.js";
 import { get, send, token } from "./net.js";
 import { address, attempt, page, poll, project, query, toast } from "./site.js";
@@ -50,6 +50,7 @@ class Detect {
     this.project = project();
     this.found = found;
     if (fresh) this.draw();
+    else this.words();
     this.show();
   }
 
@@ -62,9 +63,10 @@ class Detect {
     this.confidence = h("input", { type: "range", min: 0.01, max: 0.95, step: 0.01, value: 0.25 });
     const shown = h("output.number", {}, ".25");
     this.confidence.addEventListener("input", () => (shown.textContent = share(Number(this.confidence.value), 2)));
+    this.confidence.addEventListener("change", () => this.words());
     this.precision = select([["", "Automatic"], ["bf16", "bf16"], ["int8", "int8, faster"], ["f32", "f32"]], "", () => this.words());
     this.tiles = select(TILES, this.found.tiles, (wish) => this.tile(wish), { class: "for-labeler" });
-    this.again = h("input", { type: "checkbox" });
+    this.again = h("input", { type: "checkbox", onchange: () => this.words() });
     const nothing = !models.length && !golden.length;
     fill(this.form, nothing && h("p.warn", {}, "There is no trained model, and no image has a golden: train a model first."),
       field("Model", this.model), field("Images", this.source),
@@ -75,26 +77,40 @@ class Detect {
     this.words();
   }
 
-  words() {
+  async words() {
+    const images = this.images();
+    this.button.disabled = images === 0 || !this.model.value;
+    const told = await this.foresight.show(this.base(), this.wanted());
+    if (told === undefined) return;
+    const some = told?.known > 0 && told.known < told.images;
+    say(this.button, some ? `Detect in ${many(told.images - told.known, "new image")}` : `Detect in ${many(images, "image")}`);
+  }
+
+  /** How many images the chosen source has. */
+  images() {
     const { state, split } = this.found.counts;
     const all = Object.values(state).reduce((sum, number) => sum + number, 0);
-    const number = { all, new: state.new, undone: (state.new ?? 0) + (state.started ?? 0), test: split.test, val: split.val, train: split.train }[this.source.value] ?? 0;
-    this.button.textContent = `Detect in ${many(number, "image")}`;
-    this.button.disabled = number === 0 || !this.model.value;
-    this.foresight.show(this.base(), this.model.value, number, this.precision.value);
+    return { all, new: state.new, undone: (state.new ?? 0) + (state.started ?? 0), test: split.test, val: split.val, train: split.train }[this.source.value] ?? 0;
+  }
+
+  /** What the form asks for. */
+  wanted() {
+    const options = { confidence: Number(this.confidence.value), precision: this.precision.value || null, again: this.again.checked || null };
+    return { model: this.model.value, source: ASKS[this.source.value], options };
   }
 
   tile(wish) {
     return attempt(async () => {
       this.found.tiles = (await send("PUT", `${this.base()}/tiles`, { wish })).tiles;
       toast(`Large pictures: ${TILES.find(([name]) => name === wish)[1].toLowerCase()}.`, "done");
+      this.foresight.forget();
+      await this.words();
     });
   }
 
   detect() {
     return attempt(async () => {
-      const options = { confidence: Number(this.confidence.value), precision: this.precision.value || null, again: this.again.checked || null };
-      const job = await send("POST", this.base(), { model: this.model.value, source: ASKS[this.source.value], options, key: token() });
+      const job = await send("POST", this.base(), { ...this.wanted(), key: token() });
       toast(job.state === "queued" ? "The detection waits for a worker." : "The detection has begun.", "done");
       await this.load();
     });
@@ -103,12 +119,17 @@ class Detect {
   async follow() {
     if (!this.project || this.project !== project()) return;
     const found = await get(this.base()).catch(() => null);
-    if (found) this.found = found;
+    if (!found) return;
+    const ended = working(found).length < working(this.found).length;
+    this.found = found;
     this.show();
+    if (!ended) return;
+    this.foresight.forget();
+    await this.words();
   }
 
   show() {
-    const open = this.found.jobs.filter((job) => ["running", "queued", "paused"].includes(job.state));
+    const open = working(this.found);
     const failed = this.found.jobs[0]?.state === "failed" ? [this.found.jobs[0]] : [];
     fill(this.now, [...open, ...failed].map((job) => h("section.panel", {}, h("header", {}, h("h2", {}, `Detection ${job.id}`), h("span.row", {}, buttons(job, () => this.follow()))),
       h("div.inside", {}, progress(job), job.error && h("p.bad", {}, job.error)))));
@@ -121,4 +142,9 @@ class Detect {
       ? h("table", {}, h("thead", {}, h("tr", {}, heads.map((name, at) => h(`th${at > 1 && at < 6 ? ".number" : ""}`, {}, name)))), h("tbody", {}, rows))
       : h("p.nothing", {}, "No run yet. What a run finds stands under Review, most doubtful first."));
   }
+}
+
+/** The jobs that have not ended. */
+function working(found) {
+  return found.jobs.filter((job) => ["running", "queued", "paused"].includes(job.state));
 }

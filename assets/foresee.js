@@ -1,4 +1,4 @@
-/** What a detection will take, what int8 costs, and why images of a run could not be read. */
+/** What a detection knows already and will take, what int8 costs, and why images of a run could not be read. */
 
 import { ask } from "./dialog.js";
 import { fill, h } from "./dom.js";
@@ -13,12 +13,16 @@ export class Foresight {
     this.told = new Map();
   }
 
-  /** @param {string} base @param {string} model @param {number} images @param {string} precision */
-  async show(base, model, images, precision) {
-    const asked = (this.asked = `${base} ${model} ${images} ${precision}`);
-    const found = model ? await this.ask(base, model) : null;
-    if (asked !== this.asked) return;
-    fill(this.element, found && h("p", {}, time(found.paces, images, precision)), found && precision === "int8" && this.loss(found));
+  /**
+   * Say what is known, how long the rest takes and what int8 costs; undefined where it was overtaken.
+   * @param {string} base @param {{model: string, source: object, options: any}} wanted
+   */
+  async show(base, wanted) {
+    const asked = (this.asked = JSON.stringify([base, wanted]));
+    const [found, recall] = wanted.model ? await Promise.all([this.ask(`${base}/expect/${encodeURIComponent(wanted.model)}`), this.ask(`${base}/recall`, wanted)]) : [];
+    if (asked !== this.asked) return undefined;
+    fill(this.element, recall && h("p", {}, known(recall), " ", time(recall)), found && wanted.options.precision === "int8" && this.loss(found));
+    return recall ?? null;
   }
 
   /** What is known of a model is asked anew when a run or a measurement may have ended. */
@@ -26,9 +30,9 @@ export class Foresight {
     this.told.clear();
   }
 
-  async ask(base, model) {
-    const key = `${base} ${model}`;
-    if (!this.told.has(key)) this.told.set(key, get(`${base}/expect/${encodeURIComponent(model)}`).catch(() => null));
+  ask(path, body) {
+    const key = `${path} ${JSON.stringify(body)}`;
+    if (!this.told.has(key)) this.told.set(key, (body ? send("POST", path, body) : get(path)).catch(() => null));
     return this.told.get(key);
   }
 
@@ -39,10 +43,16 @@ export class Foresight {
   }
 }
 
-function time(paces, images, precision) {
-  const pace = paces.find((one) => one.runtime.includes(precision));
+function known({ images, known, run_id }) {
+  if (!known) return "";
+  if (known === images) return `${images === 1 ? "This image is" : `All ${count(images)} images are`} known from run ${run_id} and taken from there at once.`;
+  return `${count(known)} known from run ${run_id}, ${count(images - known)} new.`;
+}
+
+function time({ images, known, pace }) {
+  if (known === images) return "";
   if (!pace) return "No run of this model says yet how long it will take.";
-  return `About ${span(images / pace.images_per_second)} at the ${count(Math.round(pace.images_per_second))} images/s of run ${pace.run_id}.`;
+  return `About ${span((images - known) / pace.images_per_second)} at the ${count(Math.round(pace.images_per_second))} images/s of run ${pace.run_id}.`;
 }
 
 function measure(model) {

@@ -8,8 +8,9 @@ from typing import Any
 from fastapi import APIRouter
 
 from app import house, login
+from app.routes.detecting import Wanted
 from backend.errors import NotFound
-from backend.services import detecting, documents, expecting, registry
+from backend.services import detecting, documents, expecting, recalling, registry
 from backend.storage import warehouse
 
 router = APIRouter(prefix="/api/projects/{project}/detect", dependencies=[login.SEES])
@@ -19,7 +20,7 @@ MOST_REASONS = 200
 
 @router.get("/expect/{name}")
 def expect(project: str, name: str, at: house.At) -> dict[str, Any]:
-    """How fast runs of a model were, and what its precisions are worth on validation pictures."""
+    """What the runtimes and precisions of a model are worth on validation pictures."""
     with at.read() as session:
         found = house.project(session, project)
         if name != detecting.GOLDEN:
@@ -27,11 +28,25 @@ def expect(project: str, name: str, at: house.At) -> dict[str, Any]:
         chosen = detecting.choose(session, found.id, name)
         rows = expecting.worth(session, chosen)
         return {
-            "paces": [asdict(one) for one in expecting.paces(session, found.id, chosen)],
             "worth": rows,
             "int8": expecting.loss(rows),
             "model_id": chosen.model_id,
         }
+
+
+@router.post("/recall")
+def recall(project: str, body: Wanted, at: house.At, person: login.Viewer) -> dict[str, Any]:  # noqa: ARG001
+    """How many of the images asked for the ledger knows; nothing is written."""
+    with at.read() as session:
+        found = house.project(session, project)
+        if body.model != detecting.GOLDEN:
+            registry.find(session, found.id, body.model)
+        chosen = detecting.choose(session, found.id, body.model)
+        source = body.source.model_dump(exclude_none=True)
+        options = body.options.model_dump(exclude_none=True)
+        told = recalling.recall(session, found.id, chosen, source, options)
+        pace = expecting.pace(session, found.id, chosen, options)
+        return {**asdict(told), "pace": pace and asdict(pace)}
 
 
 @router.get("/runs/{run}/failures")

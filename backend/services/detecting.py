@@ -23,6 +23,7 @@ from backend.storage.tables import BoxRow, ImageRow, ModelRow, ProjectRow
 CHAMPION = "champion"
 GOLDEN = "golden"
 SAMPLED = 2000
+CONFIDENCE = 0.25  # lowest score that counts where nobody says another
 LONGEST_HEADER = 10_000_000
 WEIGHTS = (".pt", ".pth", ".safetensors", ".npz")
 

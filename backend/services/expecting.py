@@ -8,13 +8,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend.services import detecting, registry
+from backend.services import detecting, recalling, registry
 from backend.services.detecting import Chosen
-from backend.storage import warehouse
+from backend.services.recalling import Recall
 
-SEEN = 50  # runs that are looked through
 FEWEST = 20  # images from which a run's pace says something
-PRECISE, QUICK = ("bf16", "f32"), "int8"
+PRECISE, QUICK = ("bf16", "f32"), recalling.QUICK
 FIGURES = {"map50": "mAP@.5", "map50_95": "mAP .5:.95"}
 
 
@@ -30,14 +29,19 @@ class Pace:
 def paces(session: Session, project_id: int | None, chosen: Chosen) -> list[Pace]:
     """The newest pace of each runtime in which that model has run."""
     found: dict[str, Pace] = {}
-    for run in warehouse.runs(session, project_id)[:SEEN]:
-        same = (run.family, run.model_id, run.weights) == (
-            chosen.family, chosen.model_id, chosen.weights,
-        )  # fmt: skip
+    for run in recalling.runs_of(session, project_id, chosen):
         rate = float(run.facts.get("images_per_second", 0.0))
-        if same and run.finished and run.facts.get("looked", 0) >= FEWEST and rate:
+        if run.finished and run.facts.get("looked", 0) >= FEWEST and rate:
             found.setdefault(run.runtime, Pace(run.id, run.runtime, rate))
     return list(found.values())
+
+
+def pace(
+    session: Session, project_id: int | None, chosen: Chosen, options: Mapping[str, Any]
+) -> Pace | None:
+    """The pace that a run with these options may have."""
+    found = paces(session, project_id, chosen)
+    return next((one for one in found if recalling.fits(one.runtime, options)), None)
 
 
 def worth(session: Session, chosen: Chosen) -> list[dict[str, Any]]:
@@ -55,11 +59,13 @@ def sentences(
     source: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> list[str]:
-    """What a person should know before a run starts: its time, and the loss of int8."""
+    """What a person should know before a run starts: what is known, its time, the loss of int8."""
     chosen = detecting.choose(session, project_id, model)
-    precision = str(options.get("precision", ""))
-    told = [_time(session, project_id, chosen, source, precision)]
-    if precision == QUICK:
+    told = []
+    if project_id is not None and "path" not in source:
+        asked = recalling.recall(session, project_id, chosen, source, options)
+        told = [_known(asked), _time(asked, chosen, pace(session, project_id, chosen, options))]
+    if options.get("precision") == QUICK:
         told.append(loss(worth(session, chosen)))
     return [sentence for sentence in told if sentence]
 
@@ -77,21 +83,24 @@ def loss(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"int8 against {precise['precision']} on validation pictures: {', '.join(parts)}."
 
 
-def _time(
-    session: Session,
-    project_id: int | None,
-    chosen: Chosen,
-    source: Mapping[str, Any],
-    precision: str,
-) -> str:
-    if project_id is None or "path" in source:
+def _known(asked: Recall) -> str:
+    """What the ledger saves."""
+    if not asked.known:
         return ""
-    pace = next((p for p in paces(session, project_id, chosen) if precision in p.runtime), None)
-    images = detecting.count(session, project_id, source)
+    if asked.known == asked.images:
+        return f"All {asked.images:,} images are known from run {asked.run_id}; --again looks anew."
+    new = asked.images - asked.known
+    return f"{asked.known:,} images are known from run {asked.run_id}, {new:,} are new."
+
+
+def _time(asked: Recall, chosen: Chosen, pace: Pace | None) -> str:
+    new = asked.images - asked.known
+    if asked.known and not new:
+        return ""
     if pace is None:
-        return f"{images:,} images; no run of {chosen.name} says yet how long they take."
-    seconds = images / pace.images_per_second
+        return f"{new:,} images; no run of {chosen.name} says yet how long they take."
+    seconds = new / pace.images_per_second
     return (
-        f"{images:,} images, about {seconds:,.0f} s at the {pace.images_per_second:,.0f} a second "
+        f"{new:,} images, about {seconds:,.0f} s at the {pace.images_per_second:,.0f} a second "
         f"of run {pace.run_id}."
     )

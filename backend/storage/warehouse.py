@@ -96,6 +96,17 @@ def known(session: Session, ledger_key: str, hashes: Collection[str]) -> dict[st
     return found
 
 
+def ledger(session: Session, ledger_key: str) -> dict[str, str]:
+    """What runs of that key have seen, by content hash: each with its golden's hash, or ""."""
+    query = (
+        select(RunImageRow.sha256, RunImageRow.facts)
+        .join(RunRow, RunRow.id == RunImageRow.run_id)
+        .where(RunRow.ledger_key == ledger_key, RunImageRow.status == "ok")
+        .order_by(RunImageRow.run_id)
+    )
+    return {sha256: facts.get("golden", "") for sha256, facts in session.execute(query)}
+
+
 def images(session: Session, run_id: int, image_ids: Collection[int]) -> dict[int, RunImage]:
     """What a run saw in these images."""
     query = select(RunImageRow).where(

@@ -27,8 +27,10 @@ STRANGE = (
 )
 # These may be answered with nothing found, but never break the server.
 NUMBERS = ("-1", "99999999999999999999999")
-# What a viewer may ask for by a method that writes: an export, and her own way through a review.
+# What a viewer may ask for by a method that writes: an export, what a detection would take from
+# the ledger, and her own way through a review.
 FOR_VIEWERS = {
+    "/api/projects/{project}/detect/recall",
     "/api/projects/{project}/export",
     "/api/projects/{project}/training/check",
     "/api/runs/{run}/take",

@@ -110,7 +110,7 @@ def test_a_run_over_five_thousand_images_says_little(desk: Desk) -> None:
     assert "in 5,000 images (0 known), 0 unreadable" in said
     assert len(said.splitlines()) <= 20
     again = desk.run("detect", "boards", "--wait").stdout
-    assert "5,000 images, about" in again
+    assert "All 5,000 images are known from run" in again
     assert "(5,000 known)" in again
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from backend.domain import Run
-from backend.services import expecting, projects
+from backend.domain import Run, RunImage
+from backend.services import detecting, expecting, projects, recalling
 from backend.services.detecting import GOLDEN, Chosen
 from backend.services.images import NewImage, add
+from backend.services.recalling import Recall
 from backend.storage import warehouse
 from backend.storage.engine import Database
 from backend.storage.types import now
@@ -46,3 +47,46 @@ def test_the_loss_of_int8_is_told_against_the_precise_one() -> None:
         "mAP .5:.95 0.601 (+0.001)."
     )
     assert "not measured" in expecting.loss(rows[:1])
+
+
+def _ledger(database: Database, id: int, project: int, names: range) -> None:
+    with database.write.begin() as session:
+        parameters = {"confidence": 0.25, "image_size": 0, "tile": 0}
+        run = Run(
+            id, GOLDEN, GOLDEN, now(), project,
+            runtime="native f32", ledger_key="k", parameters=parameters,
+        )  # fmt: skip
+        warehouse.start(session, run)
+        seen = [RunImage(1 + i, f"{i}", f"{i:064}", status="ok") for i in names]
+        warehouse.record(session, id, seen)
+
+
+def test_what_an_equal_run_knows_is_told_before_the_start(sqlite: Database) -> None:
+    with sqlite.write.begin() as session:
+        project = projects.create(session, "boards").id
+        add(session, project, [NewImage(f"{i}", f"{i:064}", 9, 9) for i in range(50)], "ann")
+    _ledger(sqlite, 4, project, range(48))
+    with sqlite.read.begin() as session:
+        told = expecting.sentences(session, project, GOLDEN, {}, {})
+        assert told[0] == "48 images are known from run 4, 2 are new."
+        assert told[1].startswith("2 images; no run of golden")
+        few = {"images": list(range(1, 9))}
+        (told_of_few,) = expecting.sentences(session, project, GOLDEN, few, {})
+        assert told_of_few == "All 8 images are known from run 4; --again looks anew."
+        chosen = detecting.choose(session, project, GOLDEN)
+        others: list[dict[str, object]] = [
+            {"again": True}, {"confidence": 0.5}, {"precision": "bf16"}, {"tiles": "on"}
+        ]  # fmt: skip
+        for options in others:
+            assert recalling.recall(session, project, chosen, {}, options) == Recall(50)
+
+
+def test_an_image_that_has_another_golden_since_is_new(sqlite: Database) -> None:
+    with sqlite.write.begin() as session:
+        project = projects.create(session, "boards").id
+        clean = NewImage("clean", "c" * 64, 9, 9, is_golden=True)
+        add(session, project, [clean, NewImage("0", f"{0:064}", 9, 9, golden="clean")], "ann")
+    _ledger(sqlite, 4, project, range(1))
+    with sqlite.read.begin() as session:
+        chosen = detecting.choose(session, project, GOLDEN)
+        assert recalling.recall(session, project, chosen, {}, {}) == Recall(1)

@@ -59,7 +59,7 @@ def test_dropped_pictures_show_their_boxes_within_two_seconds_and_leave_nothing(
         assert warehouse.runs(session, project.id) == []
 
 
-def test_a_run_is_foreseen_from_the_last_one_and_tells_what_it_could_not_read(
+def test_a_run_foresees_what_is_known_and_tells_what_it_could_not_read(
     desk: Page, working: Site
 ) -> None:
     project = working.project(images=24, name="to foresee")
@@ -75,8 +75,11 @@ def test_a_run_is_foreseen_from_the_last_one_and_tells_what_it_could_not_read(
     expect(desk.get_by_role("dialog").get_by_text("is not a picture")).to_be_visible()
     desk.get_by_role("dialog").get_by_role("button", name="Close").click()
     expect(desk.get_by_text("images/s").first).to_be_visible(timeout=LONG)
-    desk.reload()
-    expect(desk.get_by_text(re.compile(r"About [\d.]+ s at the [\d,]+ images/s"))).to_be_visible()
+    told = r"23 known from run \d+, 1 new\. About [\d.]+ s at the [\d,]+ images/s of run \d+"
+    expect(desk.get_by_text(re.compile(told))).to_be_visible()
+    expect(desk.get_by_role("button", name="Detect in 1 new image")).to_be_enabled()
+    desk.get_by_label("Look again at images that this model knows").check()
+    expect(desk.get_by_role("button", name="Detect in 24 images")).to_be_enabled()
 
 
 def test_how_large_pictures_are_looked_at_is_kept_for_the_project(

@@ -38,6 +38,10 @@ class Ledger:
         self._known = 0
         self.pace = Pace(len(items))
 
+    def __len__(self) -> int:
+        """How many images were asked for."""
+        return len(self._items)
+
     def open(self, run: Run) -> None:
         """Make the run's row, or take up the one that an earlier attempt has made."""
         self._run = run

@@ -18,7 +18,6 @@ from workers.engine.work import Setup
 from workers.runtimes import Source, preparing
 from workers.runtimes.preparing import Prepared
 
-CONFIDENCE = 0.25
 TILED = ("yolo", "faster_rcnn")
 CARD_BATCH = 32
 LOADER = "workers.runtimes.preparing:load"
@@ -56,7 +55,7 @@ def setup(
     options: Mapping[str, Any],
 ) -> Setup:
     """How workers load it and look at pictures."""
-    confidence = float(options.get("confidence", CONFIDENCE))
+    confidence = float(options.get("confidence", detecting.CONFIDENCE))
     tile = _tile(rooms, project_id, chosen, prepared, str(options.get("tiles", "")))
     needs_all = bool(tile) or families.find(chosen.family).needs_golden
     card = prepared.precision == "f16"

@@ -34,11 +34,10 @@ def run(context: Context) -> Mapping[str, Any]:
         chosen = detecting.chosen_by(session, request)
     if request.project_id is not None and families.find(chosen.family).needs_golden:
         fitting.fit(context, request.project_id, request.source)
-    context.progress(0.0, "Listing the images")
+    context.progress(0.0, f"Listing the images and preparing {chosen.name}")
     items = list(_items(context, request))
     if not items:
         raise Refused("There is no image to look at: the chosen filter lets none through.")
-    context.progress(0.0, f"Preparing {chosen.name}")
     pictures = [Path(item.source) for item in items if "://" not in item.source]
     project, options = request.project_id, request.options
     prepared = setups.prepare(rooms, project, chosen, options, pictures)
@@ -85,6 +84,10 @@ def _look(
     remaining = book.remaining()
     if not remaining:
         return
+    known = len(book) - len(remaining)
+    if known:
+        told = f"{known:,} images known, {len(remaining):,} new"
+        context.progress(known / len(book), told)
     work = [Work(i, item.source, item.golden) for i, item in remaining]
     opened = ready or pools.open_pool(context, setup, len(work), request.options.get("ray"))
     with opened as pool:
