@@ -12,6 +12,10 @@ import { ago, count, many, model, share } from "./words.js";
 const SOURCES = [["all", "All images"], ["new", "New images"], ["undone", "Images that are not done"], ["test", "Test split"], ["val", "Validation split"], ["train", "Training split"]];
 const ASKS = { all: {}, new: { states: ["new"] }, undone: { states: ["new", "started"] }, test: { splits: ["test"] }, val: { splits: ["val"] }, train: { splits: ["train"] } };
 
+/** How a family may be run on processors, before a benchmark says what else there is. */
+const WAYS = { yolo: ["openvino bf16", "openvino int8", "openvino f32"], classifier: ["openvino bf16", "openvino f32"] };
+const TITLES = { openvino: "OpenVINO", onnxruntime: "ONNX Runtime", torch: "PyTorch", native: "The family's own code" };
+
 const TILES = [["auto", "In tiles where things would be too small to see"], ["off", "Always whole"], ["on", "Always in tiles"]];
 
 /** @param {HTMLElement} element */
@@ -50,7 +54,7 @@ class Detect {
     this.project = project();
     this.found = found;
     if (fresh) this.draw();
-    else this.words();
+    else this.ways();
     this.show();
   }
 
@@ -58,23 +62,37 @@ class Detect {
     const models = this.found.models.map((one) => [one.name, `${one.name}, ${one.family}${one.champion ? ", the champion" : ""}${one.metrics.map50 ? `, mAP@.5 ${share(one.metrics.map50)}` : ""}`]);
     const golden = this.found.counts.golden.yes > 0 ? [["golden", "Golden board, nothing trained"]] : [];
     const champion = this.found.models.find((one) => one.champion)?.name;
-    this.model = select([...models, ...golden], query().get("model") || champion || models[0]?.[0] || "golden", () => this.words());
+    this.model = select([...models, ...golden], query().get("model") || champion || models[0]?.[0] || "golden", () => this.ways());
     this.source = select(SOURCES, "undone", () => this.words());
     this.confidence = h("input", { type: "range", min: 0.01, max: 0.95, step: 0.01, value: 0.25 });
     const shown = h("output.number", {}, ".25");
     this.confidence.addEventListener("input", () => (shown.textContent = share(Number(this.confidence.value), 2)));
     this.confidence.addEventListener("change", () => this.words());
-    this.precision = select([["", "Automatic"], ["bf16", "bf16"], ["int8", "int8, faster"], ["f32", "f32"]], "", () => this.words());
+    this.runtime = select([["", "Automatic"]], "", () => this.words());
     this.tiles = select(TILES, this.found.tiles, (wish) => this.tile(wish), { class: "for-labeler" });
     this.again = h("input", { type: "checkbox", onchange: () => this.words() });
     const nothing = !models.length && !golden.length;
     fill(this.form, nothing && h("p.warn", {}, "There is no trained model, and no image has a golden: train a model first."),
       field("Model", this.model), field("Images", this.source),
-      h("div.form-grid", {}, field("Lowest score", h("div.row", {}, this.confidence, shown)), field("Precision", this.precision)),
+      h("div.form-grid", {}, field("Lowest score", h("div.row", {}, this.confidence, shown)), field("Runtime", this.runtime)),
       field("Large pictures", this.tiles, "Tiles show small things at the picture's own scale; they take as much longer as there are tiles. Kept for this project."),
       h("label.row", {}, this.again, "Look again at images that this model knows"), this.foresight.element);
     this.button.disabled = nothing;
-    this.words();
+    return this.ways();
+  }
+
+  /** The runtimes that the model may have, each with its worth once that is measured. */
+  async ways() {
+    const name = this.model.value;
+    const family = this.found.models.find((one) => one.name === name)?.family;
+    const { worth } = (name && (await this.foresight.expect(this.base(), name))) || { worth: [] };
+    if (name !== this.model.value) return;
+    const measured = new Map(worth.map((one) => [`${one.runtime} ${one.precision}`, `, mAP@.5 ${share(one.map50)}`]));
+    const chosen = this.runtime.value;
+    const ways = [...new Set([...(WAYS[family] ?? []), ...measured.keys()])];
+    fill(this.runtime, h("option", { value: "" }, "Automatic"), ways.map((way) => h("option", { value: way }, `${named(way)}${measured.get(way) ?? ""}`)));
+    this.runtime.value = ways.includes(chosen) ? chosen : "";
+    await this.words();
   }
 
   async words() {
@@ -95,7 +113,8 @@ class Detect {
 
   /** What the form asks for. */
   wanted() {
-    const options = { confidence: Number(this.confidence.value), precision: this.precision.value || null, again: this.again.checked || null };
+    const [runtime, precision] = this.runtime.value.split(" ");
+    const options = { confidence: Number(this.confidence.value), runtime: runtime || null, precision: precision || null, again: this.again.checked || null };
     return { model: this.model.value, source: ASKS[this.source.value], options };
   }
 
@@ -142,6 +161,12 @@ class Detect {
       ? h("table", {}, h("thead", {}, h("tr", {}, heads.map((name, at) => h(`th${at > 1 && at < 6 ? ".number" : ""}`, {}, name)))), h("tbody", {}, rows))
       : h("p.nothing", {}, "No run yet. What a run finds stands under Review, most doubtful first."));
   }
+}
+
+/** A runtime and a precision in words. @param {string} way */
+function named(way) {
+  const [runtime, precision] = way.split(" ");
+  return `${TITLES[runtime] ?? runtime} ${precision}${precision === "int8" ? ", faster" : ""}`;
 }
 
 /** The jobs that have not ended. */

@@ -19,7 +19,7 @@ export class Foresight {
    */
   async show(base, wanted) {
     const asked = (this.asked = JSON.stringify([base, wanted]));
-    const [found, recall] = wanted.model ? await Promise.all([this.ask(`${base}/expect/${encodeURIComponent(wanted.model)}`), this.ask(`${base}/recall`, wanted)]) : [];
+    const [found, recall] = wanted.model ? await Promise.all([this.expect(base, wanted.model), this.ask(`${base}/recall`, wanted)]) : [];
     if (asked !== this.asked) return undefined;
     fill(this.element, recall && h("p", {}, known(recall), " ", time(recall)), found && wanted.options.precision === "int8" && this.loss(found));
     return recall ?? null;
@@ -28,6 +28,11 @@ export class Foresight {
   /** What is known of a model is asked anew when a run or a measurement may have ended. */
   forget() {
     this.told.clear();
+  }
+
+  /** What the model's runtimes are worth. @param {string} base @param {string} model */
+  expect(base, model) {
+    return this.ask(`${base}/expect/${encodeURIComponent(model)}`);
   }
 
   ask(path, body) {

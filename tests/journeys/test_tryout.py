@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from backend.jobs import listing
 from backend.services import detecting, registry, tiling
 from backend.storage import warehouse
 from tests.journeys import conftest
@@ -17,6 +18,7 @@ from tests.journeys.conftest import Site
 pytestmark = pytest.mark.slow
 
 LONG = 240_000
+MEASURED = (("openvino", "bf16", 0.942), ("openvino", "int8", 0.938), ("torch", "f32", 0.941))
 
 
 @pytest.fixture(scope="module")
@@ -105,16 +107,43 @@ def test_the_loss_of_int8_stands_there_before_it_is_chosen(desk: Page, working: 
         )
         registry.complete(session, model.id, "a" * 64, {})
     desk.goto(f"/?project={project.id}&tab=detect")
-    desk.get_by_role("combobox", name="Precision").select_option("int8")
+    runtime = desk.get_by_role("combobox", name="Runtime")
+    runtime.select_option("OpenVINO int8, faster")
     expect(desk.get_by_text("is not measured for this model yet")).to_be_visible()
     expect(desk.get_by_role("button", name="Measure it on the validation split")).to_be_visible()
     rows = [
-        {"runtime": "openvino", "precision": name, "map50": value, "map50_95": value / 2}
-        for name, value in (("bf16", 0.942), ("int8", 0.938))
+        {"runtime": way, "precision": name, "map50": value, "map50_95": value / 2}
+        for way, name, value in MEASURED
     ]
     with working.database.write.begin() as session:
         registry.keep_runtimes(session, model.id, rows)
     desk.reload()
-    desk.get_by_role("combobox", name="Precision").select_option("int8")
+    runtime.select_option("OpenVINO int8, faster, mAP@.5 .938")
     told = "int8 against bf16 on validation pictures: mAP@.5 0.938 (-0.004)"
     expect(desk.get_by_text(told)).to_be_visible()
+
+
+def test_a_runtime_is_chosen_among_those_that_the_model_has(desk: Page, working: Site) -> None:
+    project = working.project(images=3, name="to run")
+    with working.database.write.begin() as session:
+        model = registry.add(
+            session, project.id, "yolo", classes=("short",), snapshot_id=None, parameters={}
+        )
+        registry.complete(session, model.id, "b" * 64, {})
+        rows = [
+            {"runtime": way, "precision": name, "map50": value, "map50_95": value / 2}
+            for way, name, value in MEASURED
+        ]
+        registry.keep_runtimes(session, model.id, rows)
+    desk.goto(f"/?project={project.id}&tab=detect")
+    desk.get_by_role("combobox", name="Images").select_option("All images")
+    runtime = desk.get_by_role("combobox", name="Runtime")
+    runtime.select_option("PyTorch f32, mAP@.5 .941")
+    desk.get_by_role("button", name="Detect in 3 images").click()
+    expect(desk.get_by_text(re.compile("The detection (waits|has begun)"))).to_be_visible()
+    with working.database.read.begin() as session:
+        [job] = listing.find(session, project_id=project.id, kind="detect")
+    asked = job.request["options"]
+    assert (asked["runtime"], asked["precision"]) == ("torch", "f32")
+    desk.get_by_role("combobox", name="Model").select_option("golden")
+    expect(runtime.get_by_role("option")).to_have_text(["Automatic"])
