@@ -1,5 +1,6 @@
 /** What can be done with the chosen images, each with its undo. */
 
+import { carry } from "./carried.js";
 import { ask } from "./dialog.js";
 import { field, fill, h, select } from "./dom.js";
 import { send } from "./net.js";
@@ -35,7 +36,7 @@ export class Bulk {
       pick(SPLITS, "split", "Set split"), pick(STATES, "state", "Set state"),
       h("button.for-labeler", { onclick: () => this.group() }, "Set group"),
       h("button.for-labeler", { onclick: () => this.propose(), title: "Compare these boards with their goldens" }, "Propose from golden"),
-      h("button.for-labeler", { onclick: () => this.detect(), title: "Let the champion look at these" }, "Detect"),
+      h("button.for-labeler", { onclick: () => this.detect(), title: "Choose a model for these, and see what it will take" }, "Detect"),
       h("button.danger.for-labeler", { onclick: () => this.remove(), title: "Delete (Del)" }, "Delete"),
       h("button.quiet", { onclick: () => this.clear(), title: "Clear the selection (Esc)" }, "Clear"));
   }
@@ -47,20 +48,16 @@ export class Bulk {
   }
 
   propose() {
-    return this.ask("/propose", {}, "Proposals for");
+    const source = { images: [...this.ids] };
+    return attempt(async () => {
+      const job = await send("POST", `/api/projects/${encodeURIComponent(project())}/detect/propose`, { source });
+      toast(`Proposals for ${many(source.images.length, "image")}: job ${job.id}.`, "done", { words: "Show", run: () => go({ tab: "detect" }) });
+    });
   }
 
   detect() {
-    return this.ask("", { model: "champion", options: {} }, "Detection in");
-  }
-
-  /** @param {string} path @param {object} body @param {string} words */
-  ask(path, body, words) {
-    const source = { images: [...this.ids] };
-    return attempt(async () => {
-      const job = await send("POST", `/api/projects/${encodeURIComponent(project())}/detect${path}`, { ...body, source });
-      toast(`${words} ${many(source.images.length, "image")}: job ${job.id}.`, "done", { words: "Show", run: () => go({ tab: "detect" }) });
-    });
+    carry([...this.ids]);
+    go({ tab: "detect" });
   }
 
   remove() {

@@ -1,6 +1,8 @@
 /** Detect: run a model over images of the project, and try it on one picture. */
 
+import { carried } from "./carried.js";
 import { field, fill, h, say, select } from "./dom.js";
+import { FILTERS } from "./filters.js";
 import { failures, Foresight } from "./foresee.js";
 import { get, send, token } from "./net.js";
 import { address, attempt, page, poll, project, query, toast } from "./site.js";
@@ -53,8 +55,9 @@ class Detect {
     this.foresight.forget();
     this.project = project();
     this.found = found;
+    this.shown = await this.filtered();
     if (fresh) this.draw();
-    else this.ways();
+    else this.sources(), this.ways();
     this.show();
   }
 
@@ -63,7 +66,8 @@ class Detect {
     const golden = this.found.counts.golden.yes > 0 ? [["golden", "Golden board, nothing trained"]] : [];
     const champion = this.found.models.find((one) => one.champion)?.name;
     this.model = select([...models, ...golden], query().get("model") || champion || models[0]?.[0] || "golden", () => this.ways());
-    this.source = select(SOURCES, "undone", () => this.words());
+    this.source = select([], "", () => this.words());
+    this.sources();
     this.confidence = h("input", { type: "range", min: 0.01, max: 0.95, step: 0.01, value: 0.25 });
     const shown = h("output.number", {}, ".25");
     this.confidence.addEventListener("input", () => (shown.textContent = share(Number(this.confidence.value), 2)));
@@ -79,6 +83,23 @@ class Detect {
       h("label.row", {}, this.again, "Look again at images that this model knows"), this.foresight.element);
     this.button.disabled = nothing;
     return this.ways();
+  }
+
+  /** The images that Browse shows, where filters stand in the address. @returns {Promise<number[]|null>} */
+  async filtered() {
+    const filters = new URLSearchParams([...query()].filter(([name]) => FILTERS.includes(name) && name !== "sort"));
+    if (!filters.size || filters.has("goldens")) return null;
+    return (await attempt(() => get(`/api/projects/${encodeURIComponent(project())}/images/ids?${filters}`))) ?? null;
+  }
+
+  /** What may be looked at; images that were chosen in Browse just now are meant. */
+  sources() {
+    const images = carried();
+    const before = images.length && images !== this.carried ? "chosen" : this.source.value;
+    this.carried = images;
+    const choices = [images.length && ["chosen", "Chosen in Browse"], this.shown && ["shown", "As Browse is filtered"], ...SOURCES].filter(Boolean);
+    fill(this.source, choices.map(([value, words]) => h("option", { value }, words)));
+    this.source.value = choices.some(([value]) => value === before) ? before : "undone";
   }
 
   /** The runtimes that the model may have, each with its worth once that is measured. */
@@ -108,14 +129,15 @@ class Detect {
   images() {
     const { state, split } = this.found.counts;
     const all = Object.values(state).reduce((sum, number) => sum + number, 0);
-    return { all, new: state.new, undone: (state.new ?? 0) + (state.started ?? 0), test: split.test, val: split.val, train: split.train }[this.source.value] ?? 0;
+    return { all, new: state.new, undone: (state.new ?? 0) + (state.started ?? 0), test: split.test, val: split.val, train: split.train, chosen: this.carried.length, shown: this.shown?.length }[this.source.value] ?? 0;
   }
 
   /** What the form asks for. */
   wanted() {
     const [runtime, precision] = this.runtime.value.split(" ");
     const options = { confidence: Number(this.confidence.value), runtime: runtime || null, precision: precision || null, again: this.again.checked || null };
-    return { model: this.model.value, source: ASKS[this.source.value], options };
+    const images = { chosen: this.carried, shown: this.shown }[this.source.value];
+    return { model: this.model.value, source: images ? { images } : ASKS[this.source.value], options };
   }
 
   tile(wish) {

@@ -147,3 +147,26 @@ def test_a_runtime_is_chosen_among_those_that_the_model_has(desk: Page, working:
     assert (asked["runtime"], asked["precision"]) == ("torch", "f32")
     desk.get_by_role("combobox", name="Model").select_option("golden")
     expect(runtime.get_by_role("option")).to_have_text(["Automatic"])
+
+
+def test_images_chosen_or_filtered_in_browse_are_looked_at(desk: Page, working: Site) -> None:
+    project = working.project(images=6, name="to choose")
+    with working.database.read.begin() as session:
+        ids = {one.name: one.image_id for one in detecting.subjects(session, project.id, {})}
+    first, last = min(ids), max(ids)
+    desk.goto(f"/?project={project.id}&tab=browse&text={last}")
+    expect(desk.locator(".cell")).to_have_count(1)
+    desk.get_by_role("tab", name="Detect").click()
+    images = desk.get_by_role("combobox", name="Images")
+    images.select_option("As Browse is filtered")
+    expect(desk.get_by_role("button", name="Detect in 1 image")).to_be_enabled()
+    desk.goto(f"/?project={project.id}&tab=browse")
+    desk.locator(".cell").first.click(modifiers=["Control"])
+    desk.get_by_role("button", name="Detect", exact=True).click()
+    expect(images).to_have_value("chosen")
+    desk.get_by_role("combobox", name="Model").select_option("golden")
+    desk.get_by_role("button", name="Detect in 1 image").click()
+    expect(desk.get_by_role("row").get_by_text("images/s")).to_be_visible(timeout=LONG)
+    with working.database.read.begin() as session:
+        [run] = warehouse.runs(session, project.id)
+        assert warehouse.seen(session, run.id) == {ids[first]}
