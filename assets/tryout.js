@@ -1,9 +1,9 @@
-/** Drop pictures to try a model on them, without putting them into the project. */
+/** Drop pictures to try a model on them; they join the project only where that is asked for. */
 
 import { fill, h } from "./dom.js";
-import { get, send } from "./net.js";
-import { attempt, project } from "./site.js";
-import { many, share, span } from "./words.js";
+import { get, send, token, upload } from "./net.js";
+import { address, attempt, project, site } from "./site.js";
+import { count, many, share, span } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const FINAL = ["done", "failed", "cancelled"];
@@ -20,23 +20,42 @@ export class TryOut {
     this.stage = h("div.try", { tabIndex: 0, role: "button", "aria-label": "Choose pictures to try" }, this.hint());
     this.said = h("p.quiet-text", { "aria-live": "polite" });
     this.others = h("div.tries");
+    this.keeping = h("p.quiet-text", { "aria-live": "polite" });
     this.stage.addEventListener("click", () => this.input.click());
     this.stage.addEventListener("keydown", (event) => event.key === "Enter" && this.input.click());
     this.stage.addEventListener("dragover", (event) => event.preventDefault());
     this.stage.addEventListener("drop", (event) => (event.preventDefault(), this.take([...event.dataTransfer.files])));
-    this.element = h("section.panel.for-labeler", {}, h("header", {}, h("h2", {}, "Try pictures")), h("div.inside", {}, this.stage, this.said, this.others, this.input));
+    this.element = h("section.panel.for-labeler", {}, h("header", {}, h("h2", {}, "Try pictures")), h("div.inside", {}, this.stage, this.said, this.others, this.keeping, this.input));
   }
 
   hint() {
-    return h("span", {}, "Drop pictures here, or click to choose some. They do not become part of the project.");
+    return h("span", {}, "Drop pictures here, or click to choose some. Nothing is stored unless you ask for it.");
   }
 
   /** The first picture has the stage, the others follow below it. @param {File[]} files */
   async take(files) {
     fill(this.others);
+    fill(this.keeping);
     const places = files.slice(0, MOST).map((_, at) => (at ? [h("div.try"), h("p.quiet-text")] : [this.stage, this.said]));
     this.others.append(...places.slice(1).map(([stage, said]) => h("div", {}, stage, said)));
+    const tried = (this.tried = []); // also those that fit no golden
     for (const [at, [stage, said]] of places.entries()) await attempt(() => this.one(files[at], stage, said));
+    if (tried.length) this.offer(tried);
+  }
+
+  /** Nothing of a try is stored unless it is asked for here. @param {File[]} files */
+  offer(files) {
+    const button = h("button", { onclick: () => ((button.disabled = true), this.keep(files)) }, files.length === 1 ? "Add this picture to the project" : `Add these ${count(files.length)} pictures to the project`);
+    fill(this.keeping, button);
+  }
+
+  async keep(files) {
+    const result = await attempt(() => added(files));
+    if (!result) return this.offer(files);
+    const known = result.skipped ? ` ${count(result.skipped)} ${result.skipped === 1 ? "was" : "were"} there already.` : "";
+    const reasons = result.problems.map((one) => ` ${one.file}: ${one.reason}`);
+    fill(this.keeping, `${many(result.images, "picture")} added.${known}`, reasons, " ", h("a", { href: address({ project: project(), tab: "browse", sort: "newest" }) }, "Show in Browse"));
+    return site.dispatchEvent(new Event("projects"));
   }
 
   async one(file, stage, said) {
@@ -48,18 +67,35 @@ export class TryOut {
     const base = `/api/projects/${encodeURIComponent(project())}/detect/try`;
     let job = await send("POST", base, body).finally(() => (said.textContent = ""));
     fill(stage, h("img", { src: URL.createObjectURL(file), alt: file.name }));
+    this.tried.push(file);
     const size = job;
-    while (!FINAL.includes(job.state)) {
-      said.textContent = job.state === "queued" ? "Waiting for a worker …" : job.message;
-      await new Promise((resolve) => setTimeout(resolve, EVERY));
-      job = await get(`/api/jobs/${job.id}`);
-    }
-    if (job.state !== "done") throw new Error(job.error || "The detection was cancelled.");
+    job = await finished(job, (at) => (said.textContent = at.state === "queued" ? "Waiting for a worker …" : at.message)).catch((error) => error);
+    if (job instanceof Error) return (said.textContent = job.message);
     const found = await get(`${base}/${job.id}`);
     draw(stage, found, size);
     const looked = job.result.milliseconds;
-    said.textContent = `${tally(found)} In ${span((performance.now() - began) / 1000)}${looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`}.`;
+    return (said.textContent = `${tally(found)} In ${span((performance.now() - began) / 1000)}${looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`}.`);
   }
+}
+
+/** Import pictures into the project; gives what came of it. @param {File[]} files */
+async function added(files) {
+  const base = `/api/projects/${encodeURIComponent(project())}`;
+  const name = token();
+  for (const file of files) await upload(`${base}/uploads/${name}/${encodeURIComponent(file.name)}`, file, () => {});
+  const job = await finished(await send("POST", `${base}/import`, { token: name }), () => {});
+  return job.result;
+}
+
+/** Wait until a job is done; one that fails says why. */
+async function finished(job, told) {
+  while (!FINAL.includes(job.state)) {
+    told(job);
+    await new Promise((resolve) => setTimeout(resolve, EVERY));
+    job = await get(`/api/jobs/${job.id}`);
+  }
+  if (job.state !== "done") throw new Error(job.error || "It was cancelled.");
+  return job;
 }
 
 function draw(stage, found, size) {

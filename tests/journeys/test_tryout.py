@@ -34,14 +34,14 @@ def desk(browser: Browser, working: Site) -> Iterator[Page]:
         yield opened
 
 
-def test_dropped_pictures_show_their_boxes_within_two_seconds_and_leave_nothing(
+def test_dropped_pictures_show_their_boxes_at_once_and_are_stored_only_when_asked(
     desk: Page, working: Site, tmp_path: Path
 ) -> None:
     project = working.project(images=4, name="to try")
     with working.database.read.begin() as session:
         subjects = list(detecting.subjects(session, project.id, {}))[:2]
     for one in subjects:
-        (tmp_path / one.name).with_suffix(".png").write_bytes(working.files.read(one.sha256))
+        (tmp_path / f"tried {one.image_id}.png").write_bytes(working.files.read(one.sha256))
     pictures = sorted(tmp_path.glob("*.png"))
     desk.goto(f"/?project={project.id}&tab=detect")
     desk.get_by_role("combobox", name="Model").select_option("golden")
@@ -59,6 +59,17 @@ def test_dropped_pictures_show_their_boxes_within_two_seconds_and_leave_nothing(
     with working.database.read.begin() as session:
         assert len(list(detecting.subjects(session, project.id, {}))) == 4
         assert warehouse.runs(session, project.id) == []
+    other = working.project(images=2, name="to keep")
+    desk.goto(f"/?project={other.id}&tab=detect")
+    desk.get_by_role("combobox", name="Model").select_option("golden")
+    chooser.set_input_files(pictures)
+    expect(desk.get_by_text("fits none of the project's golden")).to_have_count(2)
+    desk.get_by_role("button", name="Add these 2 pictures to the project").click()
+    expect(desk.get_by_text("2 pictures added.")).to_be_visible()
+    with working.database.read.begin() as session:
+        assert {one.name for one in detecting.subjects(session, other.id, {})} >= {
+            path.name for path in pictures
+        }
 
 
 def test_a_run_foresees_what_is_known_and_tells_what_it_could_not_read(
