@@ -32,7 +32,7 @@ class Detect {
   constructor(element) {
     this.element = element;
     this.form = h("div.inside");
-    this.now = h("div");
+    this.now = h("div.at-work");
     this.runs = h("section.panel");
     this.tryOut = new TryOut(() => this.model.value);
     this.foresight = new Foresight();
@@ -78,7 +78,7 @@ class Detect {
     const nothing = !models.length && !golden.length;
     fill(this.form, nothing && h("p.warn", {}, "There is no trained model, and no image has a golden: train a model first."),
       field("Model", this.model), field("Images", this.source),
-      h("div.form-grid", {}, field("Lowest score", h("div.row", {}, this.confidence, shown)), field("Runtime", this.runtime)),
+      h("div.form-grid.halves", {}, field("Lowest score", h("div.row", {}, this.confidence, shown)), field("Runtime", this.runtime)),
       field("Large pictures", this.tiles, "Tiles show small things at the picture's own scale; they take as much longer as there are tiles. Kept for this project."),
       h("label.row", {}, this.again, "Look again at images that this model knows"), this.foresight.element);
     this.button.disabled = nothing;

@@ -9,7 +9,7 @@ import { count, many, span } from "./words.js";
 /** The sentences under the form; they follow what is chosen in it. */
 export class Foresight {
   constructor() {
-    this.element = h("div.quiet-text", { "aria-live": "polite" });
+    this.element = h("div.quiet-text.foresight", { "aria-live": "polite" });
     this.told = new Map();
   }
 
