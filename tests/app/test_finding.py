@@ -51,6 +51,17 @@ def test_a_folder_that_is_no_project_gives_a_file_for_each_picture(
     assert all(0 <= row["box"]["x1"] <= row["box"]["x2"] <= 640 for row in rows)
 
 
+def test_the_golden_board_looks_at_a_project_and_then_knows_it(desk: Desk) -> None:
+    desk.run("sample", "demo", "--images", "4")
+    asked = ("detect", "demo", "--model", "golden", "--wait")
+    first = json.loads(desk.run(*asked, "--json").stdout.splitlines()[-1])
+    assert (first["images"], first["known"], first["failed"]) == (4, 0, 0)
+    assert first["detections"] > 0
+    said = desk.run(*asked).stdout
+    assert f"All 4 images are known from run {first['run']}; --again looks anew." in said
+    assert f"{first['detections']:,} detections in 4 images (4 known)" in said
+
+
 def test_what_is_neither_project_nor_place_is_told(desk: Desk) -> None:
     done = desk.run("detect", "nowhere", check=False)
     assert done.returncode == 1
