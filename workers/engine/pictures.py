@@ -20,6 +20,7 @@ from backend.errors import LoupeError, NotFound, Refused
 from workers.models.base import Pixels
 
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
+END = b"\xff\xd9"  # of a JPEG
 FRAMES = frozenset((0xC0, 0xC1, 0xC2))  # baseline, extended and progressive
 REDUCED = {
     8: cv2.IMREAD_REDUCED_COLOR_8,
@@ -127,7 +128,7 @@ def _accept_jpeg(image: Image.Image, data: bytes, name: str) -> None:
 
 def _accept_end(data: bytes, name: str) -> None:
     # cv2 fills what is missing with grey and says nothing: the end mark must follow the last scan.
-    if data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda"):
+    if not data.endswith(END) and data.rfind(END) < data.rfind(b"\xff\xda"):
         raise Unreadable(f"{name} is truncated: the end of the picture is missing.")
 
 

@@ -16,7 +16,7 @@ from workers.runtimes import patches
 
 KEEP = 500
 KEEP_LEVEL = 100
-KEEP_PATCHED = 64  # each costs its 25 cells; one photo in thirty-three has more sure ones
+KEEP_PATCHED = 64  # each costs its 25 cells; one photo in a hundred has more sure ones
 NEVER = -1e4  # the score, before the sigmoid, of a cell that does not exist
 
 
