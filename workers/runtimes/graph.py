@@ -16,7 +16,6 @@ from workers.runtimes import patches
 
 KEEP = 500
 KEEP_LEVEL = 100
-KEEP_PATCHED = 64  # each costs its 25 cells; one photo in a hundred has more sure ones
 NEVER = -1e4  # the score, before the sigmoid, of a cell that does not exist
 
 
@@ -76,6 +75,8 @@ class YoloGraph(nn.Module):
 class QuickYoloGraph(YoloGraph):
     """For one picture: the best rows of each level, the boxes of the large levels by patches.
 
+    Of a large level `keep` rows: each costs its 25 cells.
+
     Rows are sorted within a level. Where the last row of a level is still a sure one, the level
     may have had more of them: then `YoloGraph` must be asked.
     """
@@ -89,7 +90,7 @@ class QuickYoloGraph(YoloGraph):
         found, start = [], 0
         for i, level in enumerate(features):
             cells = level.shape[2] * level.shape[3]
-            keep = KEEP_LEVEL if i + 1 == len(self.strides) else KEEP_PATCHED
+            keep = KEEP_LEVEL if i + 1 == len(self.strides) else self.keep
             top, chosen = _best(best[:, start : start + cells], keep)
             anchors = _anchors(level, self.strides[i])[chosen]
             rows = _pick(scores, chosen + start)

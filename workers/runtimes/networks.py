@@ -33,13 +33,13 @@ def about(source: Source) -> tuple[tuple[str, ...], int]:
     return header.classes, source.image_size or header.image_size
 
 
-def quick_detector(source: Source) -> Any:
+def quick_detector(source: Source, keep: int) -> Any:
     """The graph for one picture at a time, which leaves out what its scores make superfluous."""
     from workers.runtimes.graph import QuickYoloGraph
 
     detector(source)  # says why a family has no graph
     assert source.weights is not None
-    return QuickYoloGraph(yolo(source.weights)[0]).eval()
+    return QuickYoloGraph(yolo(source.weights)[0], keep).eval()
 
 
 def detector(source: Source) -> tuple[Any, tuple[str, ...]]:

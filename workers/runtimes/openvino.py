@@ -26,7 +26,10 @@ from workers.runtimes.boxes import BoxModel
 from workers.runtimes.labels import LabelModel
 
 GRAPH, QUICK = "graph.xml", "quick.xml"
-KEEP_LEVEL, KEEP_PATCHED = 100, 64  # as in workers.runtimes.graph, which takes torch
+KEEP_LEVEL = 100  # as in workers.runtimes.graph, which takes torch
+# One photo in a thousand has more sure rows in a large level. In int8 the whole graph, which must
+# then be compiled and asked, is quick enough for one in a hundred.
+KEEP_LARGE, KEEP_INT8 = 100, 64
 FIRST, CROWDED = 30, 10  # where one picture of ten is crowded, the quick graph gains nothing
 SURE = 0.05  # the confidence from which the quick graph is worth it
 CALIBRATION = 192
@@ -75,7 +78,7 @@ def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Pat
         return
     for name, graph in (
         (GRAPH, networks.detector(source)[0]),
-        (QUICK, networks.quick_detector(source)),
+        (QUICK, networks.quick_detector(source, _keep(precision))),
     ):
         if precision == "int8":
             activations.trade(graph)
@@ -172,6 +175,7 @@ class QuickForward:
         self._whole: OpenVinoForward | None = None
         self._folder, self._precision, self._threads = folder, precision, threads
         self._confidence = confidence
+        self._keep = _keep(precision)
         self._quick = OpenVinoForward(folder / QUICK, precision, threads)
         self._seen = self._crowded = 0
 
@@ -191,7 +195,7 @@ class QuickForward:
             return self._all_of(tensor)
         self._seen += 1
         rows = self._quick.infer(tensor)
-        last_of_levels = rows[0, _lasts(rows.shape[1]), 4]
+        last_of_levels = rows[0, _lasts(rows.shape[1], self._keep), 4]
         if (last_of_levels >= self._confidence).any():
             self._crowded += 1
             return self._all_of(tensor)
@@ -205,9 +209,14 @@ class QuickForward:
         return whole.infer(target)
 
 
-def _lasts(count: int) -> list[int]:
+def _keep(precision: str) -> int:
+    """How many rows of each large level the quick graph gives."""
+    return KEEP_INT8 if precision == "int8" else KEEP_LARGE
+
+
+def _lasts(count: int, keep: int) -> list[int]:
     """Where the rows of each level of the quick graph end."""
-    return [*range(KEEP_PATCHED - 1, count - KEEP_LEVEL, KEEP_PATCHED), count - 1]
+    return [*range(keep - 1, count - KEEP_LEVEL, keep), count - 1]
 
 
 def _converted(graph: Any, side: int = 640) -> Any:

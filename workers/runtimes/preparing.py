@@ -17,7 +17,7 @@ from workers import runtimes
 from workers.models.base import Model
 from workers.runtimes import Source
 
-GENERATION = 7  # of what `prepare` writes; a change makes every model be prepared anew
+GENERATION = 8  # of what `prepare` writes; a change makes every model be prepared anew
 FACTS = "prepared.json"
 
 
