@@ -9,9 +9,16 @@ import { attempt, site, toast } from "./site.js";
 export async function choices(project) {
   const list = h("div.class-list");
   const base = `/api/projects/${project.id}/classes`;
+  let lines = [];
   const draw = async () => {
-    const now = await get(`/api/projects/${project.id}`);
-    refill(list, now.classes.length === 0 ? h("p.quiet-text", {}, "No class yet.") : heads(), now.classes.map((one) => line(one, now.classes, base, draw)));
+    const { classes } = await get(`/api/projects/${project.id}`);
+    // Whoever types in the next field by now must not lose it: lines stay where they can.
+    if (lines.length > 0 && lines.map((one) => one.id).join() === classes.map((one) => one.id).join()) {
+      lines.forEach((one, at) => one.show(classes[at], classes));
+    } else {
+      lines = classes.map((one) => line(one, classes, base, draw));
+      refill(list, lines.length === 0 ? h("p.quiet-text", {}, "No class yet.") : heads(), lines.map((one) => one.element));
+    }
     site.dispatchEvent(new Event("projects"));
   };
   await attempt(draw);
@@ -22,15 +29,41 @@ function heads() {
   return h("div.class-line.head", { "aria-hidden": "true" }, ["", "", "Name", "Key", "Severity", ""].map((words) => h("span", {}, words)));
 }
 
+/** A class as a line of fields; what a field says is kept when the server takes it. */
 function line(one, all, base, draw) {
-  const change = (values) => attempt(async () => (await send("PATCH", `${base}/${one.id}`, values), await draw()));
-  const name = h("input", { value: one.name, "aria-label": "Name", onchange: () => change({ name: name.value }) });
-  const color = h("input", { type: "color", value: one.color, "aria-label": `Colour of ${one.name}`, onchange: () => change({ color: color.value }) });
-  const key = h("input", { value: one.hotkey, maxLength: 1, "aria-label": `Key of ${one.name}`, title: "Key", onchange: () => change({ hotkey: key.value }) });
-  const severity = h("input", { type: "number", min: 0, max: 10, value: one.severity, title: "Severity, 0 to 10", "aria-label": `Severity of ${one.name}`, onchange: () => change({ severity: Number(severity.value) }) });
-  return h("div.class-line", {},
-    h("span.number.quiet-text", {}, one.index + 1), color, name, key, severity,
-    h("span.row", {}, mover(one, all, base, draw, -1), mover(one, all, base, draw, 1), merger(one, all, base, draw)));
+  const kept = (input, values) => {
+    input.addEventListener("change", async () => {
+      const said = input.value;
+      const taken = await attempt(async () => (await send("PATCH", `${base}/${one.id}`, values()), true));
+      if (taken) input.dataset.kept = said;
+      else if (input.value === said) input.value = input.dataset.kept;
+      await attempt(draw);
+    });
+    return input;
+  };
+  const name = kept(h("input"), () => ({ name: name.value }));
+  const color = kept(h("input", { type: "color" }), () => ({ color: color.value }));
+  const key = kept(h("input", { maxLength: 1, title: "Key" }), () => ({ hotkey: key.value }));
+  const severity = kept(h("input", { type: "number", min: 0, max: 10, title: "Severity, 0 to 10" }), () => ({ severity: Number(severity.value) }));
+  const tools = h("span.row");
+  const show = (now, every) => {
+    told(name, now.name, "Name");
+    told(color, now.color, `Colour of ${now.name}`);
+    told(key, now.hotkey, `Key of ${now.name}`);
+    told(severity, now.severity, `Severity of ${now.name}`);
+    refill(tools, mover(now, every, base, draw, -1), mover(now, every, base, draw, 1), merger(now, every, base, draw));
+  };
+  show(one, all);
+  const element = h("div.class-line", {}, h("span.number.quiet-text", {}, one.index + 1), color, name, key, severity, tools);
+  return { id: one.id, element, show };
+}
+
+/** Say what the server holds, unless somebody is changing just this field. */
+function told(input, value, label) {
+  const changing = input === document.activeElement && input.value !== input.dataset.kept;
+  input.ariaLabel = label;
+  input.dataset.kept = String(value);
+  if (!changing) input.value = value;
 }
 
 function mover(one, all, base, draw, step) {

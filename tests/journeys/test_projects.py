@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from backend.domain import Class
 from backend.services import listing, projects
@@ -95,13 +95,44 @@ def test_a_class_gets_a_colour_a_key_and_a_severity(
     card = page.locator(".project").filter(has_text=project.name)
     card.get_by_role("button", name="Classes").press("Enter")
     # A letter that does something else is refused, and the key stays as it was.
-    for what, value in (("Colour", "#123456"), ("Severity", "7"), ("Key", "a"), ("Key", "q")):
+    key = page.get_by_label(f"Key of {name}")
+    before = key.input_value()
+    for what, value in (("Colour", "#123456"), ("Severity", "7"), ("Key", "a")):
         with page.expect_response("**/classes/*"):
             page.get_by_label(f"{what} of {name}").fill(value)
             page.get_by_label(f"{what} of {name}").press("Tab")
+    expect(key).to_have_value(before)
+    with page.expect_response("**/classes/*"):
+        key.fill("q")
+        key.press("Tab")
     made = _class(site, project.id, name)
     assert (made.color, made.severity, made.hotkey) == ("#123456", 7, "q")
     assert "400 (Bad Request)" in complaints.pop()
+
+
+def test_a_slow_answer_does_not_take_what_is_typed_next(page: Page, site: Site) -> None:
+    project, hands = site.project(images=3), Hands(page, site)
+    name = project.classes[1].name
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Classes").press("Enter")
+    key, severity = page.get_by_label(f"Key of {name}"), page.get_by_label(f"Severity of {name}")
+    late: list[Route] = []
+    page.route(project_now := f"**/api/projects/{project.id}", lambda route: late.append(route))
+    with page.expect_request(project_now):
+        key.fill("q")
+        key.press("Tab")
+    hands.press("1")
+    with page.expect_response(project_now):
+        late.pop().continue_()
+    page.unroute(project_now)
+    expect(key).to_have_attribute("data-kept", "q")
+    expect(severity).to_be_focused()
+    hands.press("0")
+    with page.expect_response("**/classes/*"):
+        hands.press("Tab")
+    made = _class(site, project.id, name)
+    assert (made.hotkey, made.severity) == ("q", 10)
 
 
 def test_a_class_is_added_by_keys(page: Page, site: Site) -> None:
