@@ -108,7 +108,7 @@ class Previews:
 
     @property
     def busy(self) -> bool:
-        """Whether a picture is being made."""
+        """Whether a picture is being made, or room for it."""
         return self._making or bool(self._coming)
 
     def warm(self) -> None:
@@ -173,9 +173,11 @@ class Previews:
         return target
 
     def _arrived(self, target: Path, work: Future[int]) -> None:
-        self._coming.pop(target, None)
-        if not work.cancelled() and work.exception() is None:
-            self._make_room(work.result())
+        try:
+            if not work.cancelled() and work.exception() is None:
+                self._make_room(work.result())
+        finally:
+            self._coming.pop(target, None)
 
     def _begin(
         self, target: Path, make: Callable[..., int], source: Path, how: tuple[Any, ...]
