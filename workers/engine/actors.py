@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Self
 
 from backend.errors import LoupeError, Unavailable
-from workers.engine import shipping
+from workers.engine import copies, shipping
 from workers.engine.chunks import Chunk, ChunkResult
+from workers.engine.copies import Copies, Parcel
 from workers.engine.schedule import Schedule
 from workers.engine.shipping import Cargo
 from workers.engine.work import Setup, Worker
@@ -24,6 +24,7 @@ LOOK_UP = 0.5  # seconds, after which we see whether we should go on
 LOOK_AROUND = 5.0  # seconds, after which we see whether the cluster has grown
 MOST_FALSE_STARTS = 5  # an actor
 HELLO = None
+NO_PARCELS: Mapping[str, Parcel] = {}
 
 
 class Looker:
@@ -35,13 +36,19 @@ class Looker:
             arguments = (shipping.unpack(first, cargo), *setup.arguments[1:])
             setup = replace(setup, arguments=arguments)
         self._worker = Worker(setup)
+        self._copies: Copies | None = None
 
     def hello(self, sample: str) -> bool:
         """Ready; whether this file can be read here."""
         return not sample or "://" in sample or os.path.exists(sample)
 
-    def look(self, chunk: Chunk) -> ChunkResult:
-        """The boxes of every picture."""
+    def look(self, chunk: Chunk, sent: Mapping[str, Parcel] = NO_PARCELS) -> ChunkResult:
+        """The boxes of every picture; those sent are fetched where this machine lacks them."""
+        if sent:
+            import ray
+
+            self._copies = self._copies or Copies()
+            chunk = replace(chunk, carried=self._copies.opened(sent, ray.get))
         return self._worker.look(chunk)
 
 
@@ -138,8 +145,8 @@ class RayPool:
             chunk = schedule.take(hand)
             if chunk is None:
                 return
-            sent = chunk if hand.sees_files else with_bytes(chunk)
-            hand.due[hand.actor.look.remote(sent)] = chunk.number
+            sent = () if hand.sees_files else (copies.parcels(chunk, self._ray.put),)
+            hand.due[hand.actor.look.remote(chunk, *sent)] = chunk.number
 
     def _greet(self, hand: Hand, schedule: Schedule) -> None:
         """An actor that waits for a free core must not hold chunks meanwhile."""
@@ -192,12 +199,3 @@ class RayPool:
 def _cargo(setup: Setup) -> Cargo:
     first = setup.arguments[0] if setup.arguments else None
     return shipping.pack(first) if isinstance(first, Prepared) else {}
-
-
-def with_bytes(chunk: Chunk) -> Chunk:
-    """For an actor that does not see our disk: the files travel with the chunk."""
-    carried = {}
-    for source in {*chunk.sources, *chunk.goldens} - {""}:
-        if "://" not in source and Path(source).is_file():
-            carried[source] = Path(source).read_bytes()
-    return replace(chunk, carried=carried)

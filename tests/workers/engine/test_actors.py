@@ -14,9 +14,10 @@ import pytest
 
 from tests.workers.engine import spots
 from workers import cluster as clusters
-from workers.engine import actors, chunks
+from workers.engine import chunks
 from workers.engine.actors import Looker, RayPool
 from workers.engine.chunks import Looked, Status, Work
+from workers.engine.copies import Copies
 
 pytestmark = pytest.mark.slow
 
@@ -105,14 +106,25 @@ def test_a_picture_that_kills_its_actor_is_the_only_one_left_out(ray: Any, tmp_p
     assert len(found) == 7
 
 
-def test_pictures_travel_to_an_actor_that_does_not_see_our_disk(ray: Any, tmp_path: Path) -> None:
-    paths = spots.draw(tmp_path, 3)
-    chunk = next(chunks.cut((Work(i, path) for i, path in enumerate(paths)), 3))
-    carrying = actors.with_bytes(chunk)
-    for path in paths:
-        Path(path).unlink()
-    # The node killed above may not have been missed yet.
-    options = {"max_restarts": -1, "max_task_retries": -1}
-    looker = ray.remote(Looker).options(**options).remote(spots.setup(), {})
-    assert not ray.get(looker.hello.remote(paths[0]))
-    assert [len(one.boxes) for one in ray.get(looker.look.remote(carrying))] == [0, 1, 2]
+def test_pictures_travel_once_to_a_machine_that_does_not_see_our_disk(
+    ray: Any, tmp_path: Path
+) -> None:
+    class Blind(Looker):
+        """An actor that sees only what was sent to the disk of its own machine."""
+
+        def hello(self, sample: str) -> bool:
+            self._copies = Copies(tmp_path / "there")
+            return super().hello("/nowhere" + sample)
+
+        def fetched(self) -> int:
+            assert self._copies
+            return self._copies.fetched
+
+    work = [Work(i, path) for i, path in enumerate(spots.draw(tmp_path, 3))]
+    for travelled in (3, 0):
+        with RayPool(ray, spots.setup(), most=1, looker=Blind) as pool:
+            results = list(pool.run(chunks.cut(work, 2)))
+            assert ray.get(pool._hands[0].actor.fetched.remote()) == travelled
+        assert sorted((one.index, len(one.boxes)) for result in results for one in result) == [
+            (0, 0), (1, 1), (2, 2),
+        ]  # fmt: skip
