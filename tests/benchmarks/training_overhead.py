@@ -3,12 +3,13 @@
     LOUPE_REAL_DATA=… python -m tests.benchmarks.training_overhead [--images 256 --epochs 12]
 
 `yolo`: a job of a real worker, from the queue to the database, with all its processes, beside
-Ultralytics' own trainer on the same files, settings, precision and memory layout. `faster_rcnn`:
-the loop through Ray Train with one process, Ray's own ones counted, beside the same loop without
-Ray. `tests.benchmarks.turns` says how; the first epoch warms up and is not counted. Given are the
-means of an epoch and how far the figure moves when epochs are drawn anew (95 %): processor seconds
-of all processes, of those that train, and the clock's. What does not train, watches; that costs
-the same each second, so it is told apart: beside other work an epoch lasts longer.
+Ultralytics' own trainer on the same files, settings, warm-up, precision and memory layout.
+`faster_rcnn`: the loop through Ray Train with one process, Ray's own ones counted, beside the same
+loop without Ray. `tests.benchmarks.turns` says how; the first epoch warms up and is not counted.
+Given are the means of an epoch and how far the figure moves when epochs are drawn anew (95 %):
+processor seconds of all processes, of those that train, and the clock's. What does not train,
+watches; that costs the same each second, so it is told apart: beside other work an epoch lasts
+longer.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def theirs(data: TrainingSet, parameters: Parameters, folder: Path) -> None:
             "batch": parameters.batch, "nbs": parameters.batch, "patience": 0, "workers": 4,
             "plots": False, "verbose": False, "deterministic": False,
             "save_dir": str(folder / "run"), "exist_ok": True,
-            "warmup_epochs": min(3.0, parameters.epochs / 10), **LIKE_THEM,
+            "warmup_epochs": min(3.0, parameters.epochs / 10), "warmup_bias_lr": 0.0, **LIKE_THEM,
         }
     )  # fmt: skip
     trainer.add_callback("on_train_start", _as_we_do)

@@ -12,6 +12,7 @@ import functools
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,14 @@ class Part:
 
 
 @dataclass(slots=True)
+class Used:
+    """What a process was last seen with."""
+
+    seconds: float = 0.0
+    works: bool = False
+
+
+@dataclass(slots=True)
 class Side:
     """A program in processes of its own; `marks` is the file in which it tells when.
 
@@ -49,6 +58,7 @@ class Side:
     process: multiprocessing.process.BaseProcess = field(init=False)
     _turned: float = 0.0
     _samples: list[tuple[float, float, float, float]] = field(default_factory=list)
+    _seen: dict[tuple[int, float], Used] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         start = multiprocessing.get_context("spawn")
@@ -102,14 +112,16 @@ class Side:
 
     def _used(self) -> tuple[float, float]:
         """The processor seconds of all its processes, and of those who work; the ended included."""
-        total = own = 0.0
         for process in self._processes(self.counts_root):
+            # One that ends keeps what it was last seen with; its parent's account is not asked.
             with contextlib.suppress(psutil.NoSuchProcess):
                 times = process.cpu_times()
-                used = times.user + times.system + times.children_user + times.children_system
-                total += used
-                own += used if self.workers in " ".join(process.cmdline()) else 0.0
-        return total, own
+                used = self._seen.setdefault((process.pid, process.create_time()), Used())
+                used.seconds = times.user + times.system
+                # Ray names a process after what it does, which is not told when it starts.
+                used.works |= self.workers in " ".join(process.cmdline())
+        every = self._seen.values()
+        return sum(one.seconds for one in every), sum(one.seconds for one in every if one.works)
 
     def _send(self, what: signal.Signals) -> None:
         """Again and again, until nobody has started a process meanwhile."""
@@ -136,6 +148,8 @@ def take(sides: Sequence[Side]) -> None:
         while not all(side.is_done() for side in sides):
             for side in sides:
                 side.turn(functools.partial(_is_over, side))
+            done = ", ".join(f"{len(side.marks())} of {side.parts}" for side in sides)
+            print(f"\r{done} parts", end="", file=sys.stderr, flush=True)
         for side in sides:
             side.finish()
     finally:
