@@ -25,6 +25,8 @@ class Json(TypeDecorator[Any]):
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        if value == "{}":  # what most say, a hundred thousand times
+            return {}
         return None if value is None else json.loads(value)
 
 

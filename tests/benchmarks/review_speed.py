@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +17,16 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from backend.domain import Run, Task
-from backend.services import measuring, projects, queueing, repeating, reviewing, worklist
+from backend.services import (
+    measuring,
+    projects,
+    queueing,
+    recalling,
+    repeating,
+    reviewing,
+    worklist,
+)
+from backend.services.detecting import CONFIDENCE, Chosen
 from backend.services.listing import Filter
 from backend.storage import engine, warehouse
 from backend.storage.engine import Database
@@ -38,7 +48,9 @@ def fill(database: Database, count: int) -> int:
         for label in LABELS:
             projects.ensure_class(session, project.id, label)
         engine.bulk_insert(session, ImageRow, [_image(project.id, n) for n in range(1, count + 1)])
-        warehouse.start(session, Run(RUN, "v1", "yolo", datetime.now(UTC), project_id=project.id))
+        at, parameters = datetime.now(UTC), {"confidence": CONFIDENCE}
+        run = Run(RUN, "v1", "yolo", at, project.id, None, "", "openvino bf16", "key")
+        warehouse.start(session, replace(run, parameters=parameters))
         for start in range(1, count + 1, 5000):
             _part(session, rng, range(start, min(count + 1, start + 5000)))
     with database.operational.connect() as connection:
@@ -77,7 +89,7 @@ def _part(session: Session, rng: np.random.Generator, numbers: range) -> None:
                 "run_id": RUN,
                 "image_id": number,
                 "name": f"board-{number:06}",
-                "sha256": "",
+                "sha256": f"{number:064}",
                 "width": 640,
                 "height": 640,
                 "status": "ok",
@@ -164,6 +176,12 @@ def measure(database: Database, project_id: int) -> None:
         with database.read.begin() as session:
             repeating.due(session, RUN, "ana", 0.05)
 
+    def recall() -> None:
+        with database.read.begin() as session:
+            found = recalling.recall(session, project_id, Chosen("v1", "yolo"), {"kind": "all"}, {})
+        assert found.known == found.images > 0
+
+    say("foresee what a run need not look at", recall, "–")
     say("open the review", lambda: take([]), "300")
     say("the next six images", lambda: take([], go_on=True), "50")
     say("filter by class and score", lambda: take([("class", "spur"), ("score", ".9")]), "300")
