@@ -74,6 +74,14 @@ def decode(data: bytes, name: str, wanted: int = 0, megapixels: int = 200) -> De
     return Decoded(np.asarray(pixels, np.uint8), width, height)
 
 
+def glance(data: bytes) -> tuple[int, int] | None:
+    """Width and height of what is most probably a good JPEG or PNG, as its header has them."""
+    if data.startswith(b"\x89PNG") and len(data) > 24:
+        width, height = struct.unpack(">II", data[16:24])
+        return (width, height) if width and height else None
+    return _plain_jpeg(data)
+
+
 def _factor(longest: int, wanted: int) -> int:
     return next((f for f in REDUCED if wanted and longest >= f * wanted), 1)
 

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from backend.errors import LoupeError, Refused
-from workers.engine import chunks, pictures
+from workers.engine import chunks, order, pictures
 from workers.engine.chunks import Chunk, ChunkResult, Looked, Status
 from workers.engine.tiles import Tiled
 from workers.models.base import (
@@ -65,23 +65,26 @@ class Worker:
         self.model = load(setup)
         # Asked once: for every picture anew it would take longer than the suppression of boxes.
         self._laying = self.model if isinstance(self.model, Laying) else None
+        self._backwards = True
 
     def look(self, chunk: Chunk) -> ChunkResult:
         """The boxes of every picture; one that fails says why and stops nothing."""
         clock = Clock()
-        looked: list[Looked] = []
-        for start in range(0, len(chunk), self.setup.batch):
-            part = slice(start, start + self.setup.batch)
-            looked += self._batch(chunk, part, clock)
-        return chunks.pack(chunk.number, looked, self.name, clock.decode, clock.infer)
-
-    def _batch(self, chunk: Chunk, part: slice, clock: Clock) -> list[Looked]:
         began = time.perf_counter()
-        goldens = chunk.goldens[part] or ("",) * len(chunk.indices[part])
-        opened = [
-            self._open(*one, chunk.carried)
-            for one in zip(chunk.indices[part], chunk.sources[part], goldens, strict=True)
-        ]
+        chunk = order.read_ahead(chunk)
+        self._backwards = not self._backwards
+        turns = order.alike(chunk, self._backwards)
+        clock.decode += time.perf_counter() - began
+        looked: dict[int, Looked] = {}
+        for start in range(0, len(chunk), self.setup.batch):
+            places = turns[start : start + self.setup.batch]
+            looked |= zip(places, self._batch(chunk, places, clock), strict=True)
+        in_order = [looked[at] for at in range(len(chunk))]
+        return chunks.pack(chunk.number, in_order, self.name, clock.decode, clock.infer)
+
+    def _batch(self, chunk: Chunk, places: Sequence[int], clock: Clock) -> list[Looked]:
+        began = time.perf_counter()
+        opened = [self._open(chunk, at) for at in places]
         good = [one for one in opened if isinstance(one, Opened)]
         decoded = time.perf_counter()
         answers = iter(self._predict([one.picture for one in good]))
@@ -94,12 +97,12 @@ class Worker:
             for one in opened
         ]
 
-    def _open(
-        self, index: int, source: str, golden: str, carried: Mapping[str, bytes]
-    ) -> Opened | Looked:
+    def _open(self, chunk: Chunk, at: int) -> Opened | Looked:
+        index, source = chunk.indices[at], chunk.sources[at]
+        golden = chunk.goldens[at] if chunk.goldens else ""
         try:
-            decoded = self._decoded(source, carried)
-            clean = self._decoded(golden, carried).pixels if golden else None
+            decoded = self._decoded(source, chunk.carried)
+            clean = self._decoded(golden, chunk.carried).pixels if golden else None
         except Refused as error:
             return Looked(index, status=Status.REFUSED, error=str(error))
         except LoupeError as error:
