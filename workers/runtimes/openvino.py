@@ -5,12 +5,10 @@ OpenVINO is imported where a graph is compiled: who only names a prepared one do
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from numpy.typing import NDArray
 from backend.errors import Invalid, Refused
 from workers.engine import letterbox
 from workers.models.base import Model
-from workers.runtimes import Source
+from workers.runtimes import Source, compiled
 from workers.runtimes.boxes import BoxModel
 from workers.runtimes.labels import LabelModel
 
@@ -105,14 +103,6 @@ def load(folder: Path, source: Source, precision: str, confidence: float, thread
     )
 
 
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold compiled graphs for oneself: of two processes that keep the same one, one fails."""
-    with (folder / "lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 class Compiled:
     """A graph for one input shape, and where its pictures are written."""
 
@@ -130,15 +120,14 @@ class OpenVinoForward:
         import openvino
 
         self._core = openvino.Core()
-        self._kept = path.parent / "compiled"
-        self._core.set_property({"CACHE_DIR": str(self._kept)})
-        self._path = str(path)
+        self._path = path
         self._compiled: OrderedDict[tuple[int, int], Compiled] = OrderedDict()
         self._options = {
             "INFERENCE_PRECISION_HINT": "bf16" if precision == "int8" else precision,
             "INFERENCE_NUM_THREADS": threads,
             "NUM_STREAMS": 1,
             "ENABLE_CPU_PINNING": False,
+            "CACHE_MODE": "OPTIMIZE_SPEED",  # with the weights, so that nothing else is read
         }
 
     def tensor(self, count: int, height: int, width: int) -> NDArray[np.uint8]:
@@ -159,11 +148,8 @@ class OpenVinoForward:
         return np.asarray(request.get_output_tensor().data)
 
     def _compile(self, height: int, width: int) -> Any:
-        model = self._core.read_model(self._path)
-        model.reshape([1, height, width, 3])
-        with alone(self._kept):
-            compiled = self._core.compile_model(model, "CPU", self._options)
-        return compiled.create_infer_request()
+        found = compiled.load(self._core, self._path, height, width, self._options)
+        return found.create_infer_request()
 
 
 class QuickForward:
