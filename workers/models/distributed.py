@@ -22,6 +22,7 @@ from workers.models.mailbox import Mailbox
 from workers.models.training import Loop, Place, Task
 
 RETRIES = 2
+LOOK_UP = 0.6  # seconds between looks into the mailbox
 # Ray looks every two seconds whether a training has ended, and starts watchers that nobody reads.
 QUICK = {
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
@@ -100,7 +101,7 @@ def _follow(mailbox: Any, reporter: Reporter, running: Any) -> None:
 
     last: tuple[Any, ...] = (0.0, "Starting the training processes.")
     while True:
-        done, _ = ray.wait([running], timeout=0.3)
+        done, _ = ray.wait([running], timeout=LOOK_UP)
         for kind, content in ray.get(mailbox.take.remote()):
             if kind == "refused":
                 raise content[0]
