@@ -2,6 +2,7 @@
 
 import { ask } from "./dialog.js";
 import { field, fill, h, select } from "./dom.js";
+import { evaluate, judge } from "./measuring.js";
 import { measured } from "./measured.js";
 import { get, send } from "./net.js";
 import { address, attempt, go, page, poll, project, query, toast } from "./site.js";
@@ -66,7 +67,8 @@ class Models {
   actions(told) {
     return h("span.row", {},
       !told.champion && this.promoter(told),
-      h("button.for-labeler", { onclick: () => this.evaluate(told) }, "Evaluate"),
+      h("button.for-labeler", { onclick: () => this.measure(() => evaluate(told, this.found, this.colors)) }, "Evaluate"),
+      h("button.for-labeler", { title: "Measure what another program found on the images held out from this model", onclick: () => this.measure(() => judge(told.name, this.colors)) }, "Judge a file …"),
       h("a.button", { href: address({ project: project(), tab: "detect", model: told.name }) }, "Detect"),
       h("button.for-labeler", { onclick: () => publish(told) }, "Export"));
   }
@@ -79,6 +81,10 @@ class Models {
     return h("button.for-admin", { onclick: async () => (await ask(`Promote ${told.name}`, "Promote", h("p", {}, `${told.verdict} ${champion.name} is the champion.`))) && this.promote(told) }, "Promote …");
   }
 
+  async measure(work) {
+    if (await attempt(work)) await this.load();
+  }
+
   promote(told) {
     return attempt(async () => {
       await send("POST", `/api/models/${told.id}/promote`);
@@ -86,33 +92,6 @@ class Models {
       await this.load();
     });
   }
-
-  /** Measure a model, alone or beside another one, and show what came out. */
-  async evaluate(told) {
-    const split = select([["", "Held out"], ["test", "Test"], ["val", "Validation"], ["train", "Training"]], "");
-    const iou = h("input", { type: "number", min: 0.05, max: 0.95, step: 0.01, value: 0.5 });
-    const others = this.found.filter((one) => one.state === "ready" && one.id !== told.id);
-    const beside = select([["", "No other model"], ...others.map((one) => [one.name, `${one.name}${one.champion ? ", the champion" : ""}`])], "");
-    const fields = [field("Split", split), field("Overlap that counts as found (IoU)", iou, "0.33 is what DeepPCB's paper uses."),
-      others.length > 0 && field("Compare with", beside, "On the same images, by class and by image.")];
-    if (!(await ask(`Evaluate ${told.name}`, "Evaluate", fields))) return;
-    await attempt(async () => {
-      const job = await send("POST", `/api/models/${told.id}/evaluate`, { split: split.value, iou: Number(iou.value), against: beside.value });
-      const place = h("div", { style: { display: "grid", gap: "12px" }, "aria-live": "polite" });
-      const closed = ask(`Evaluation of ${told.name}`, "", place, { wide: true });
-      await follow(job, place, (done) => [headline(done.result), done.result.verdict && h("p", {}, done.result.verdict), measured({ evaluation: done.result, against: done.result.against }, this.colors)]);
-      await closed;
-      await this.load();
-    });
-  }
-}
-
-/** The figures of an evaluation in one line. */
-function headline(found) {
-  const figures = found.accuracy === undefined
-    ? [[`mAP@${share(found.iou, 2)}`, found.map], ["mAP@.5", found.map50], ["mAP .5:.95", found.map50_95]].filter(([name], at) => at === 0 || name !== `mAP@${share(found.iou, 2)}`)
-    : [["Accuracy", found.accuracy]];
-  return h("div.facts", {}, figures.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, share(value)))));
 }
 
 function row(one, champion, chosen) {

@@ -1,8 +1,9 @@
-"""Pictures in, labels out: uploads, imports and exports; workers do the work."""
+"""Pictures in, labels out, another program's boxes judged: workers do the work."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,6 +17,7 @@ from backend.domain import Person, Role
 from backend.errors import Invalid, NotFound, Refused
 from backend.formats import registry
 from backend.jobs import kinds, queue
+from backend.services import training
 
 router = APIRouter(prefix="/api/projects/{project}", dependencies=[login.SEES])
 
@@ -31,6 +33,16 @@ class Import(BaseModel):
     token: str = Field("", max_length=32)
     path: str = Field("", max_length=2000)
     format: str = Field("auto", max_length=20)
+
+
+class Judged(BaseModel):
+    """By which images to judge the file that was uploaded under `token`, and beside which model."""
+
+    model_config = ConfigDict(extra="forbid")
+    token: str = Field(max_length=32)
+    model: str = Field("", max_length=20)
+    split: str = Field("", max_length=10)
+    iou: float = 0.5
 
 
 class Export(BaseModel):
@@ -68,7 +80,7 @@ async def upload(
 @router.post("/import", status_code=201)
 def import_(project: str, body: Import, at: house.At, person: login.Labeler) -> dict[str, Any]:
     """Queue an import; only an admin may name a path of the server."""
-    source = _uploaded(at, body.token) if body.token else _path(body.path, person)
+    source = uploaded(at, body.token) if body.token else _path(body.path, person)
     if not source.exists():
         raise NotFound(f"There is nothing at {body.path or 'this upload'} on the server.")
     if body.format != registry.AUTO:
@@ -77,6 +89,29 @@ def import_(project: str, body: Import, at: house.At, person: login.Labeler) -> 
         found = house.project(session, project)
         request = kinds.Import(found.id, str(source), body.format)
         return shapes.job(queue.enqueue(session, request, author=person.name))
+
+
+@router.post("/judge", status_code=201)
+def judge(project: str, body: Judged, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Queue the measurement of what another program found, which was uploaded as one file."""
+    source = uploaded(at, body.token)
+    if not source.is_file():
+        raise Invalid("Upload one file: COCO results, or a table of boxes.")
+    stored = at.files.put_file(source)
+    with at.write() as session:
+        found = house.project(session, project)
+        job = training.judge(
+            session,
+            found.id,
+            stored,
+            source.name,
+            model=body.model,
+            split=body.split,
+            iou=body.iou,
+            author=person.name,
+        )
+    shutil.rmtree(source.parent, ignore_errors=True)
+    return shapes.job(job)
 
 
 @router.post("/export", status_code=201)
@@ -100,7 +135,7 @@ def _folder(at: house.House, token: str) -> Path:
     return at.settings.uploads / token
 
 
-def _uploaded(at: house.House, token: str) -> Path:
+def uploaded(at: house.House, token: str) -> Path:
     """What was uploaded: one file, such as an archive, or a folder of many."""
     folder = _folder(at, token)
     files = list(folder.iterdir()) if folder.is_dir() else []

@@ -52,6 +52,30 @@ def test_uploaded_pictures_become_images_and_the_upload_goes(
         assert listing.page(session, project.id, listing.parse([("text", "new")])).total == 1
 
 
+def test_another_programs_boxes_are_judged_and_the_upload_goes(
+    client: TestClient, house: House
+) -> None:
+    project = drawn(house)
+    base, token = f"/api/projects/{project.id}", secrets.token_hex(16)
+    refused = client.post(f"{base}/judge", json={"token": token}, headers=WRITE)
+    assert refused.status_code == 400
+    assert refused.json()["error"] == "Upload one file: COCO results, or a table of boxes."
+    assert upload(client, base, "their boxes.csv", b"name,label\n", token).status_code == 201
+    strange = client.post(f"{base}/judge", json={"token": token, "iou": 7}, headers=WRITE)
+    assert strange.json()["error"] == "The overlap (IoU) must lie between 0 and 1, not be 7."
+    asked = client.post(f"{base}/judge", json={"token": token}, headers=WRITE)
+    assert (asked.status_code, asked.json()["state"]) == (201, "queued")
+    assert not (house.settings.uploads / token).exists()
+    job = asked.json()["id"]
+    with house.read() as session:
+        request = queue.get(session, job).request
+    assert client.post(f"/api/jobs/{job}/cancel", headers=WRITE).status_code == 200
+    assert (request["name"], house.files.read(request["file"])) == (
+        "their boxes.csv",
+        b"name,label\n",
+    )
+
+
 def test_an_export_is_fetched_as_one_zip(client: TestClient, house: House) -> None:
     project = drawn(house)
     base = f"/api/projects/{project.id}"

@@ -88,6 +88,29 @@ def test_two_models_are_compared_and_the_better_promoted_by_a_question(
     expect(desk.get_by_role("heading", name="v1, the champion")).to_be_visible()
 
 
+def test_what_another_program_found_is_judged_beside_a_model(
+    desk: Page, working: Site, boards: Project, tmp_path: Path
+) -> None:
+    with working.database.read.begin() as session:
+        images = list(listing.every(session, boards.id, listing.Filter()))
+    rows = ["name,label,score,x1,y1,x2,y2"]
+    for item in images:
+        rows += [
+            f"{item.image.name},{box.label},0.9,{box.x1},{box.y1},{box.x2},{box.y2}"
+            for box in item.boxes
+        ]
+    (tmp_path / "theirs.csv").write_text("\n".join([*rows, "a board of theirs,spur,0.5,1,1,9,9"]))
+    desk.goto(f"/?project={boards.id}&tab=models&model=v1")
+    desk.get_by_role("button", name="Judge a file …").click()
+    asked = desk.get_by_role("dialog", name="Judge a file beside v1")
+    asked.get_by_label("What the other program found").set_input_files(tmp_path / "theirs.csv")
+    asked.get_by_role("button", name="Judge", exact=True).click()
+    told = desk.get_by_role("dialog", name="theirs.csv beside v1")
+    expect(told.get_by_text("mAP@.5 1.000")).to_be_visible(timeout=LONG)
+    expect(told.get_by_role("columnheader", name="Δ to v1")).to_be_visible()
+    expect(told.get_by_text("of images that it is not judged by")).to_be_visible()
+
+
 def test_a_job_shows_its_log_file(desk: Page, boards: Project) -> None:
     assert boards
     desk.goto("/?tab=jobs")
