@@ -15,9 +15,11 @@ export function project() {
   return query().get("project") ?? "";
 }
 
-/** The tab that stands open. */
+/** The tab that stands open; a link may name one that there is not. */
 export function tab() {
-  return query().get("tab") || (project() ? "browse" : "projects");
+  const named = query().get("tab");
+  const missing = document.getElementById("projects-button") && !document.getElementById(`${named}-button`);
+  return named && !missing ? named : project() ? "browse" : "projects";
 }
 
 /**

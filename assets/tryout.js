@@ -29,7 +29,7 @@ export class TryOut {
   }
 
   hint() {
-    return h("span", {}, "Drop pictures here, or click to choose some. Nothing is stored unless you ask for it.");
+    return h("span", {}, "Drop pictures here, or click to choose. Nothing is stored unless you ask.");
   }
 
   /** The first picture has the stage, the others follow below it. @param {File[]} files */

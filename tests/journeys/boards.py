@@ -60,7 +60,8 @@ def put(site: Site, name: str, count: int = 8, *, labelled: int = 0) -> Boards:
 def detect(site: Site, put_: Boards, run_id: int, model: str = "golden") -> None:
     """A run that finds every defect about right, each with another score, and one false call."""
     with site.database.write.begin() as session:
-        run = Run(run_id, model, model, datetime.now(UTC), project_id=put_.project.id)
+        at, project = datetime.now(UTC), put_.project.id
+        run = Run(run_id, model, model, at, project_id=project, author="anastasia")
         warehouse.start(session, run)
         seen = [_seen(image_id, put_.defects[image_id]) for image_id in put_.ids]
         warehouse.record(session, run_id, seen)

@@ -1,8 +1,9 @@
 /** What a careful eye would find on a page: controls out of sight, text that is hard to read. */
 window.looks = (() => {
   const CONTROLS = "button, select, input:not([type=hidden]), textarea, a.button, h1, h2, h3, summary";
-  // These lists may be longer than they are wide: they are scrolled.
-  const SCROLLED = ".lp-strip, .lp-tools, .tab-container, .log, .figure, .sheet > .panel";
+  // These lists may be longer than they are wide: they are scrolled. Tables are on a tablet only.
+  const SCROLLED = ".lp-strip, .lp-tools, .tab-container, .log, .figure";
+  const TABLET = 1024;
   const pen = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
 
   const seen = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true, contentVisibilityAuto: true })
@@ -12,7 +13,7 @@ window.looks = (() => {
 
   function cut(element) {
     const box = element.getBoundingClientRect();
-    if (!box.width || !box.height || element.closest(SCROLLED)) return false;
+    if (!box.width || !box.height || element.closest(innerWidth < TABLET ? `${SCROLLED}, .sheet > .panel` : SCROLLED)) return false;
     if (box.left < -1 || box.right > innerWidth + 1) return true;
     if (element.matches("button") && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX !== "visible") return true;
     for (let above = element.parentElement; above; above = above.parentElement) {

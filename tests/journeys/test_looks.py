@@ -49,6 +49,7 @@ window.requestAnimationFrame = (draw) => { window.asked = performance.now(); ret
 def full(site: Site) -> int:
     """A project in which every page has something to show, a failed job too."""
     made = boards.put(site, "a project of every page", 8, labelled=6)
+    boards.detect(site, made, RUN - 1)
     boards.detect(site, made, RUN)
     with site.database.write.begin() as session:
         good = training.retrain(session, made.project.id, "golden", seed=1, author="ana")

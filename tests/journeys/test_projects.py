@@ -158,3 +158,11 @@ def test_a_project_with_a_slash_is_opened_by_its_name(page: Page, site: Site) ->
 def _class(site: Site, project: int, name: str) -> Class:
     with site.database.read.begin() as session:
         return next(one for one in projects.classes(session, project) if one.name == name)
+
+
+def test_a_link_to_a_tab_that_there_is_not_opens_one_that_there_is(page: Page, site: Site) -> None:
+    project = site.project(images=3)
+    page.goto("/?tab=nowhere")
+    expect(page.locator(".project").filter(has_text=project.name)).to_be_visible()
+    page.goto(f"/?project={project.id}&tab=nowhere")
+    expect(page.locator(".cell img").first).to_be_visible()
