@@ -150,6 +150,7 @@ def take(sides: Sequence[Side]) -> None:
                 side.turn(functools.partial(_is_over, side))
             done = ", ".join(f"{len(side.marks())} of {side.parts}" for side in sides)
             print(f"\r{done} parts", end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
         for side in sides:
             side.finish()
     finally:
