@@ -24,7 +24,8 @@ DIGEST = 32  # bytes of the hash that a kept file begins with
 
 def load(core: Any, graph: Path, height: int, width: int, options: Mapping[str, Any]) -> Any:
     """The graph, compiled for one picture of that size."""
-    kept = graph.parent / FOLDER / f"{graph.stem}-{height}x{width}-{_kind(core, options)}.blob"
+    folder, kind = graph.parent / FOLDER, _kind(core, options)
+    kept = folder / f"{graph.stem}-{height}x{width}-{kind}.blob"
     content = _read(kept)
     if content is not None:
         try:
@@ -34,7 +35,7 @@ def load(core: Any, graph: Path, height: int, width: int, options: Mapping[str, 
     model = core.read_model(graph)
     model.reshape([1, height, width, 3])
     compiled = core.compile_model(model, "CPU", options)
-    if len(list(kept.parent.glob(f"{graph.stem}-*"))) < MOST:
+    if kept.exists() or len(list(folder.glob(f"{graph.stem}-*-{kind}.blob"))) < MOST:
         _write(kept, compiled.export_model())
     return compiled
 

@@ -65,10 +65,12 @@ def test_half_a_file_is_compiled_anew(graph: Path, compilations: list[str]) -> N
 def test_what_another_library_has_kept_is_left_alone(
     graph: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(compiled, "MOST", 1)
     _answers(graph)
     monkeypatch.setattr(compiled, "_library", lambda: "another")
-    _answers(graph)
-    assert len(set(compilations)) == 2
+    for _ in range(2):
+        _answers(graph)
+    assert len(compilations) == len(set(compilations)) == 2
 
 
 def test_two_may_keep_the_same_graph_at_once(graph: Path) -> None:
