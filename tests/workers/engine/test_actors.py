@@ -6,7 +6,8 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ import pytest
 from tests.workers.engine import spots
 from workers import cluster as clusters
 from workers.engine import chunks
-from workers.engine.actors import Looker, RayPool
-from workers.engine.chunks import Looked, Status, Work
-from workers.engine.copies import Copies
+from workers.engine.actors import NO_PARCELS, Looker, RayPool
+from workers.engine.chunks import Chunk, ChunkResult, Looked, Status, Work
+from workers.engine.copies import Copies, Parcel
 
 pytestmark = pytest.mark.slow
 
@@ -115,6 +116,11 @@ def test_pictures_travel_once_to_a_machine_that_does_not_see_our_disk(
         def hello(self, sample: str) -> bool:
             self._copies = Copies(tmp_path / "there")
             return super().hello("/nowhere" + sample)
+
+        def look(self, chunk: Chunk, sent: Mapping[str, Parcel] = NO_PARCELS) -> ChunkResult:
+            away = tuple("/nowhere" + source for source in chunk.sources)
+            parcels = {"/nowhere" + source: parcel for source, parcel in sent.items()}
+            return super().look(replace(chunk, sources=away), parcels)
 
         def fetched(self) -> int:
             assert self._copies
