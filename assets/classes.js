@@ -35,9 +35,10 @@ function line(one, all, base, draw) {
     input.addEventListener("change", async () => {
       const said = input.value;
       const taken = await attempt(async () => (await send("PATCH", `${base}/${one.id}`, values()), true));
-      if (taken) input.dataset.kept = said;
-      else if (input.value === said) input.value = input.dataset.kept;
-      await attempt(draw);
+      if (taken) {
+        input.dataset.kept = said;
+        await attempt(draw);
+      } else if (input.value === said) input.value = input.dataset.kept;
     });
     return input;
   };

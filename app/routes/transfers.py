@@ -80,7 +80,7 @@ async def upload(
 @router.post("/import", status_code=201)
 def import_(project: str, body: Import, at: house.At, person: login.Labeler) -> dict[str, Any]:
     """Queue an import; only an admin may name a path of the server."""
-    source = uploaded(at, body.token) if body.token else _path(body.path, person)
+    source = _uploaded(at, body.token) if body.token else _path(body.path, person)
     if not source.exists():
         raise NotFound(f"There is nothing at {body.path or 'this upload'} on the server.")
     if body.format != registry.AUTO:
@@ -94,7 +94,7 @@ def import_(project: str, body: Import, at: house.At, person: login.Labeler) -> 
 @router.post("/judge", status_code=201)
 def judge(project: str, body: Judged, at: house.At, person: login.Labeler) -> dict[str, Any]:
     """Queue the measurement of what another program found, which was uploaded as one file."""
-    source = uploaded(at, body.token)
+    source = _uploaded(at, body.token)
     if not source.is_file():
         raise Invalid("Upload one file: COCO results, or a table of boxes.")
     stored = at.files.put_file(source)
@@ -135,7 +135,7 @@ def _folder(at: house.House, token: str) -> Path:
     return at.settings.uploads / token
 
 
-def uploaded(at: house.House, token: str) -> Path:
+def _uploaded(at: house.House, token: str) -> Path:
     """What was uploaded: one file, such as an archive, or a folder of many."""
     folder = _folder(at, token)
     files = list(folder.iterdir()) if folder.is_dir() else []

@@ -35,8 +35,8 @@ def read_ahead(chunk: Chunk) -> Chunk:
 
 def alike(chunk: Chunk, backwards: bool) -> list[int]:
     """The places of the chunk's pictures from tall to wide, or from wide to tall."""
-    tallness = [_slope(source, chunk.carried) for source in chunk.sources]
-    return sorted(range(len(chunk)), key=tallness.__getitem__, reverse=backwards)
+    slopes = [_slope(source, chunk.carried) for source in chunk.sources]
+    return sorted(range(len(chunk)), key=slopes.__getitem__, reverse=backwards)
 
 
 def _slope(source: str, carried: Mapping[str, bytes]) -> float:
