@@ -1,1 +1,13 @@
-"""The only part of Loupe that speaks Ray and torch."""
+"""The only part of Loupe that speaks Ray and torch.
+
+Here, before any of them can be imported, the libraries that report their use to their makers are
+kept from it: what a person looks at, and how often, is nobody else's.
+"""
+
+import os
+import sys
+from typing import Any
+
+os.environ["DO_NOT_TRACK"] = "true"  # mlflow
+reporters: dict[str, Any] = {"openvino_telemetry": None}  # openvino and nncf do without it
+sys.modules.update(reporters)

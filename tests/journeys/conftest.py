@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -22,10 +21,11 @@ from backend.settings import Settings
 from backend.storage import engine, files
 from backend.storage.engine import Database
 from backend.storage.files import Files
-from tests import serving
+from tests import overhearing, serving
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PATIENCE = 300
+ASKED = "asked.txt"  # in the home: whom else the site wanted to speak to
 # A machine that does other things beside may be slow; what is checked is what comes, not when.
 expect.set_options(timeout=20_000)
 
@@ -67,7 +67,8 @@ def start(home: Path, *arguments: str) -> tuple[str, subprocess.Popen[bytes]]:
     said = home / "serve.log"
     home.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--no-browser"]
-    environment = {**os.environ, "LOUPE_HOME": str(home), "PYTHONUNBUFFERED": "1"}
+    environment = overhearing.environment(home / ASKED)
+    environment |= {"LOUPE_HOME": str(home), "PYTHONUNBUFFERED": "1"}
     with said.open("wb") as log:
         process = subprocess.Popen(
             [*command, "--no-sample", *arguments], env=environment, stdout=log, stderr=log
@@ -97,6 +98,7 @@ def served(home: Path, *arguments: str) -> Iterator[Site]:
     finally:
         database.close()
         stop(process)
+    assert overhearing.heard(home / ASKED) == []
 
 
 @pytest.fixture(scope="session")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import socket
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
 
+from tests import overhearing
 from tests.workers import drawn, reports
 from workers.models import base, offline
-from workers.models.base import Parameters, TrainingSet
+from workers.models.base import Parameters, Picture, TrainingSet
 
-HERE = ("127.", "::1", "localhost")
 DRAW: dict[str, Callable[[Path], TrainingSet]] = {
     "yolo": drawn.shapes,
     "faster_rcnn": drawn.shapes,
@@ -28,53 +28,57 @@ def test_pillow_still_opens_pictures_by_itself() -> None:
     assert Image.open.__module__ == "PIL.Image"
 
 
-def _listen(asked: Path) -> None:
-    """Write down whom this process, or one that it forks, wants to speak to elsewhere."""
+def train(family: str, folder: Path) -> None:
+    """Train it, export it, and prepare it in the quickest way that its family knows."""
+    from workers.engine import pictures
+    from workers.runtimes import Source, preparing
 
-    def hear(event: str, details: tuple[Any, ...]) -> None:
-        place = {"socket.connect": 1, "socket.getaddrinfo": 0}.get(event)
-        if place is None:
-            return
-        # A socket of this machine alone has a path in place of an address.
-        whom = details[place][0] if isinstance(details[place], tuple) else details[place]
-        if whom and not str(whom).startswith((*HERE, "/")):
-            with asked.open("a") as file:
-                file.write(f"{event} {whom}\n")
-
-    sys.addaudithook(hear)
-
-
-def _train(family: str, folder: Path) -> None:
-    """In a process of its own, whose libraries are not imported yet."""
-    _listen(folder / "asked")
     given = Parameters(epochs=1, image_size=64, batch=4, extra={"from_scratch": True})
     module = base.implementation(family)
     data = DRAW[family](folder / "pictures")
     trained = module.train(data, None, given, reports.Remembering(), folder / "run")
     module.load(trained.weights, "cpu").export("openvino", folder / "export")
+    precision, paths = ("int8" if family == "yolo" else ""), [one.path for one in data.examples]
+    source, cache = Source(family, trained.weights), folder / "cache"
+    prepared = preparing.prepare(source, cache, "openvino", precision, paths)
+    preparing.load(prepared).predict([Picture(pictures.decode(paths[0].read_bytes(), "").pixels)])
 
 
-def _ask(folder: Path) -> None:
-    import socket
+def track(folder: Path) -> None:
+    """Write a run into mlflow's store as a training does."""
+    from mlflow import MlflowClient
 
-    _listen(folder / "asked")
+    from workers import tracking
+
+    assert tracking.DEFAULT
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlflow.db")
+    client.create_run(client.create_experiment("boards", (folder / "runs").as_uri()))
+
+
+def ask() -> None:
+    """What a library does that reports its use."""
     socket.getaddrinfo("127.0.0.1", 80)
     socket.getaddrinfo("198.51.100.1", 80)
 
 
-def _run(what: Callable[..., None], *given: Any) -> None:
-    process = multiprocessing.get_context("spawn").Process(target=what, args=given)
-    process.start()
-    process.join(240)
-    assert process.exitcode == 0
+def overheard(call: str, folder: Path) -> list[str]:
+    """Whom a process asks that does this and has imported nothing before."""
+    asked = folder / "asked"
+    code = f"from pathlib import Path; from tests.workers import test_offline as here; here.{call}"
+    environment = overhearing.environment(asked) | {"HOME": str(folder), "PYTHONWARNINGS": "ignore"}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=300)
+    return overhearing.heard(asked)
 
 
 @pytest.mark.parametrize("family", DRAW)
 def test_a_training_asks_nobody_elsewhere(family: str, tmp_path: Path) -> None:
-    _run(_train, family, tmp_path)
-    assert not (tmp_path / "asked").exists()
+    assert overheard(f"train({family!r}, Path({str(tmp_path)!r}))", tmp_path) == []
+    assert not (tmp_path / "intel").exists()  # where OpenVINO would number who uses it
+
+
+def test_a_tracked_run_asks_nobody_elsewhere(tmp_path: Path) -> None:
+    assert overheard(f"track(Path({str(tmp_path)!r}))", tmp_path) == []
 
 
 def test_who_asks_elsewhere_would_be_heard(tmp_path: Path) -> None:
-    _run(_ask, tmp_path)
-    assert (tmp_path / "asked").read_text() == "socket.getaddrinfo 198.51.100.1\n"
+    assert overheard("ask()", tmp_path) == ["socket.getaddrinfo 198.51.100.1: -c"]
