@@ -71,7 +71,7 @@ def loupe(precision: str, pictures: Path, count: int, home: Path, ray: bool = Fa
     result = place.detect(None, model, source={"path": str(listed)}, options=options)
     assert result["failed"] == 0, result
     print(result, file=sys.stderr)
-    print(result["images"], _of_cluster() if ray else 0.0)
+    print(result["images"], _of_cluster() if ray else _of_server())
 
 
 def limit(precision: str, pictures: Path, count: int, home: Path) -> None:
@@ -179,6 +179,14 @@ def _of_cluster() -> float:
 
     mine = [p for p in psutil.process_iter(["name", "cmdline"]) if _is_actor(p)]
     return sum(sum(p.cpu_times()[:2]) for p in mine)
+
+
+def _of_server() -> float:
+    """The cores' time of the processes that our server forked, which only it has waited for."""
+    import psutil
+
+    mine = [child.cpu_times() for child in psutil.Process().children()]
+    return float(sum(sum(times[:4]) for times in mine))
 
 
 def _is_actor(process: Any) -> bool:

@@ -1,9 +1,10 @@
 """How fast pictures go through Loupe, through Ultralytics, and through the bare graph: one table.
 
 `python -m tests.benchmarks.detect_speed [--images 4952] [--rows NAME …]`, with LOUPE_REAL_DATA set.
-Every row is a process of its own, measured from its start to its end; for Loupe that includes
-imports, compilation, reading, decoding, the boxes of each picture and their committed rows. The
-model is prepared once before (its time is printed), as it is kept beside the weights.
+Every row is a process of its own, measured from its start until it says what it has done; for
+Loupe that includes imports, compilation, reading, decoding, the boxes of each picture and their
+committed rows. The model is prepared once before (its time is printed), as it is kept beside the
+weights.
 
 Slow rows look at a part of the pictures; what all would take is their start once, and the rest at
 the pace of that part. That is how a long run goes, and kinder to them than their own average.
@@ -114,23 +115,25 @@ def _measure(row: Row, count: int, pictures: Path, home: Path) -> Measured:
         began = time.perf_counter()
         command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.detect_rows"]
         arguments = [row.call, str(pictures), str(count), str(home)]
-        done = subprocess.run(
+        with subprocess.Popen(
             [*command, *arguments],
             env={**os.environ, **environment},
-            check=True,
             stdout=subprocess.PIPE,
             text=True,
-        )
-        seconds = time.perf_counter() - began
+        ) as process:
+            lines = [(time.perf_counter() - began, line) for line in process.stdout or ()]
+        if process.returncode:
+            raise SystemExit(f"{row.title} failed.")
         used = _core_seconds() - before
-    told = [float(word) for word in done.stdout.strip().splitlines()[-1].split()]
+    seconds, last = lines[-1]
+    told = [float(word) for word in last.split()]
     if row.call.startswith("limit"):  # it says itself what it did, without its start
         return Measured(int(told[0]), told[1], told[2])
-    assert told[0] == count, done.stdout
+    assert told[0] == count, last
     if len(told) == 4:
         more = (count / row.share - count) / (count - 1)
         return Measured(round(count / row.share), seconds + more * told[2], used + more * told[3])
-    return Measured(count, seconds, used + told[1])  # Ray's processes are none of ours
+    return Measured(count, seconds, used + told[1])  # of processes that we have not waited for
 
 
 def _core_seconds() -> float:

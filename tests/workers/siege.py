@@ -36,6 +36,7 @@ PARTS = {
     "workers.runner": "job",
     "workers.resident": "job",
     "workers.cluster": "Ray",
+    "multiprocessing.forkserver": "job",
     "Agent": "Ray",
     "ray::": "actor",
     "ray/": "Ray",

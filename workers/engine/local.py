@@ -20,7 +20,9 @@ IN_FLIGHT = 2
 LOOK_UP = 0.5  # seconds, after which we see whether we should go on
 MOST_FALSE_STARTS = 3
 READY = "ready"
-_spawn = multiprocessing.get_context("spawn")
+# A server that has imported what its children need forks each of them within milliseconds.
+_server = multiprocessing.get_context("forkserver")
+_server.set_forkserver_preload(["workers.engine.forerunner"])
 
 
 @dataclass(eq=False, slots=True)
@@ -127,8 +129,8 @@ class LocalPool:
 
 
 def _start(setup: Setup) -> Hand:
-    ours, theirs = _spawn.Pipe()
-    process = _spawn.Process(target=serve, args=(theirs, setup), daemon=True)
+    ours, theirs = _server.Pipe()
+    process = _server.Process(target=serve, args=(theirs, setup), daemon=True)
     process.start()
     theirs.close()
     return Hand(process, ours)

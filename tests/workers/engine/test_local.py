@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from backend.errors import Invalid
@@ -49,6 +50,26 @@ def test_processes_killed_again_and_again_lose_nothing(tmp_path: Path) -> None:
                 os.kill(random.choice(pool.pids()), signal.SIGKILL)
     assert sorted(found) == list(range(120))
     assert all(one.status == Status.OK for one in found.values())
+
+
+def test_the_server_that_forks_them_may_be_killed_too(tmp_path: Path) -> None:
+    paths = spots.draw(tmp_path, 40)
+    found: dict[int, Looked] = {}
+    with LocalPool(spots.setup(0.01), 2) as pool:
+        for count, result in enumerate(pool.run(chunks.cut(_work(paths), 4))):
+            found.update((one.index, one) for one in result)
+            if count == 1:
+                lookers = [psutil.Process(pid) for pid in pool.pids()]
+                server = lookers[0].parent()
+                assert server is not None
+                assert server.pid != os.getpid()
+                server.kill()
+                lookers[0].kill()
+        lookers += [psutil.Process(pid) for pid in pool.pids() if pid != lookers[1].pid]
+        assert len(lookers) == 3
+    assert sorted(found) == list(range(40))
+    _, left = psutil.wait_procs(lookers, 5)
+    assert all(one.status() == psutil.STATUS_ZOMBIE for one in left)
 
 
 def test_a_picture_that_kills_its_process_is_the_only_one_left_out(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_cancelled_run_frees_its_processes_within_seconds(tmp_path: Path) -> N
             run = detecting.ask(session, project, "golden", options={"ray": False}).id
         house.start_worker()
         house.until(run, lambda job: "a second" in job.message, 240.0)
-        lookers = [one for one in house.processes() if "spawn_main" in " ".join(one.cmdline())]
+        lookers = [one for one in house.processes() if "forkserver" in " ".join(one.cmdline())]
         assert lookers
         began = time.monotonic()
         with house.database.write.begin() as session:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import logging
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -113,7 +112,3 @@ def _cluster(line: wire.Child, context: Context) -> Mapping[str, str]:
     if answer.get("error"):
         raise (Refused if answer.get("for_good") else Unavailable)(str(answer["error"]))
     return answer
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
