@@ -74,24 +74,23 @@ def loupe(precision: str, pictures: Path, count: int, home: Path, ray: bool = Fa
     print(result["images"], _of_cluster() if ray else _of_server())
 
 
-def limit(precision: str, pictures: Path, count: int, home: Path) -> None:
+def limit(precision: str, pictures: Path, graph: str) -> None:
     """The bare graph in two processes of one thread; the pictures lie in its input already.
 
     On grey alone it would be a twentieth quicker than on any picture.
     """
-    del count, home
     model = prepared(precision, real_data.weights() / "yolo11n_recovered.pt")
     with get_context("spawn").Pool(2) as pool:
-        done = pool.starmap(_forward, [(model, pictures)] * 2, chunksize=1)
+        done = pool.starmap(_forward, [(model, pictures, graph)] * 2, chunksize=1)
     rate = sum(one[0] / one[1] for one in done)
     used = sum(one[2] for one in done) / sum(one[0] for one in done)
     print(1000, 1000 / rate, 1000 * used)
 
 
-def _forward(model: Any, pictures: Path) -> tuple[int, float, float]:
-    from workers.runtimes.openvino import QUICK, OpenVinoForward
+def _forward(model: Any, pictures: Path, graph: str) -> tuple[int, float, float]:
+    from workers.runtimes.openvino import OpenVinoForward
 
-    forward = OpenVinoForward(model.folder / QUICK, model.precision, 1)
+    forward = OpenVinoForward(model.folder / graph, model.precision, 1)
     target = forward.tensor(1, 480, 640)
     for fitted in itertools.islice(_fitted(pictures), 10):
         target[0] = fitted
@@ -200,8 +199,8 @@ def main(call: str, pictures: Path, count: int, home: Path) -> None:
         loupe(argument, pictures, count, home)
     elif name == "ray":
         loupe(argument, pictures, count, home, ray=True)
-    elif name == "limit":
-        limit(argument, pictures, count, home)
+    elif name.startswith("limit"):
+        limit(argument, pictures, "graph.xml" if name == "limit-whole" else "quick.xml")
     elif name == "ultralytics":
         ultralytics(argument, pictures, count, home)
     else:

@@ -6,6 +6,9 @@ Loupe that includes imports, compilation, reading, decoding, the boxes of each p
 committed rows. The model is prepared once before (its time is printed), as it is kept beside the
 weights.
 
+The bare graph is the one that runs use; the whole one decodes all boxes worth it, as everybody's
+does, and is asked by a run for the crowded picture in a hundred.
+
 Slow rows look at a part of the pictures; what all would take is their start once, and the rest at
 the pace of that part. That is how a long run goes, and kinder to them than their own average.
 
@@ -49,6 +52,8 @@ ROWS = {
     "ray-int8": Row("Loupe int8, warm Ray", "ray:int8"),
     "limit-bf16": Row("bare graph bf16 at 640×480", "limit:bf16"),
     "limit-int8": Row("bare graph int8 at 640×480", "limit:int8"),
+    "whole-bf16": Row("the whole graph bf16, bare", "limit-whole:bf16"),
+    "whole-int8": Row("the whole graph int8, bare", "limit-whole:int8"),
     "ultralytics": Row("ultralytics predict", "ultralytics:0", 0.04),
     "ultralytics-cores": Row("ultralytics predict, all cores", "ultralytics:2", 0.04),
     "ultralytics-int8": Row("its int8 OpenVINO export", "ultralytics-int8:0", 0.1),
