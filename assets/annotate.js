@@ -24,7 +24,7 @@ class Annotate extends Bench {
       desk: this.desk, color: (label) => this.color(label), look: (r) => this.look(r),
       threshold: () => this.threshold, setThreshold: (v) => this.setThreshold(v), acceptAll: () => this.acceptAll(),
       done: () => this.done(), skip: () => this.skip(),
-      restored: (answer) => this.restored(answer), preview: (ghosts) => this.preview(ghosts),
+      restored: (answer) => this.restored(answer), renew: () => this.renew(), preview: (ghosts) => this.preview(ghosts),
     };
     this.classPanel = panel.classes(parts);
     this.boxPanel = panel.boxList(parts);
@@ -87,14 +87,14 @@ class Annotate extends Bench {
     if (!this.desk.item || !this.desk.editable) return;
     const { item } = this.desk;
     this.desk.commit("done", { state: "done" });
-    await this.step(1);
-    if (this.desk.item === item) this.finished();
+    if ((await this.step(1)) && this.desk.item === item) this.finished();
   }
 
   /** The last image of the view is done: what comes next. */
   finished() {
+    const kept = ["failed", "offline"].includes(this.saver.status.kind) ? "Not all that you labelled is saved yet: the line below says why." : "What you labelled is saved.";
     fill(this.place, h("div.lp-empty", {}, h("h2", {}, "That was the last image of this view"),
-      h("p", {}, "What you labelled is saved. A retrained model learns from it, and proposes the next boxes better."),
+      h("p", {}, kept, " A retrained model learns from it, and proposes the next boxes better."),
       h("div.row", {}, h("button.lp-button", { onclick: () => this.open(this.list[this.at]) }, "Back to it"),
         h("button.lp-button", { onclick: () => this.unlabelled() }, "Next unlabelled"),
         h("button.lp-button.primary", { onclick: () => go({ tab: "train", image: "" }) }, "Retrain"))));

@@ -1,11 +1,13 @@
 /** Questions to the person, in the browser's own dialog, which keeps the focus inside. */
 
 import { h } from "./dom.js";
+import { attempt } from "./site.js";
 
 /**
  * Show a form; true when it was agreed to.
  * @param {string} title @param {string} verb the button @param {any} content
- * @param {{danger?: boolean, wide?: boolean}} [options]
+ * @param {{danger?: boolean, wide?: boolean, agree?: () => Promise<any>}} [options] agree: what is
+ *   done before it closes; where that is refused, the form stays with all that was typed
  * @returns {Promise<boolean>}
  */
 export function ask(title, verb, content, options = {}) {
@@ -17,6 +19,8 @@ export function ask(title, verb, content, options = {}) {
       verb && h(`button.${options.danger ? "danger" : "primary"}`, { value: "yes" }, verb)));
   const dialog = h("dialog.loupe", { "aria-label": title }, form);
   if (options.wide) dialog.style.width = "min(820px, calc(100vw - 32px))";
+  const { agree } = options;
+  if (agree) form.addEventListener("submit", (event) => (event.preventDefault(), settle(form, dialog, agree)));
   document.body.append(dialog);
   dialog.showModal();
   return new Promise((resolve) => {
@@ -25,4 +29,12 @@ export function ask(title, verb, content, options = {}) {
       dialog.remove();
     });
   });
+}
+
+async function settle(form, dialog, agree) {
+  if (form.dataset.busy) return;
+  form.dataset.busy = "yes";
+  const done = await attempt(async () => (await agree(), true));
+  delete form.dataset.busy;
+  if (done) dialog.close("yes");
 }

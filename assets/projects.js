@@ -90,15 +90,16 @@ async function create() {
   const name = h("input", { name: "name", required: true, maxLength: 200, autofocus: true });
   const task = select([["detect", "Boxes around defects or things"], ["classify", "One class an image"]], "detect", null, { name: "task" });
   const classes = h("textarea", { name: "classes", rows: 4, placeholder: "short\nopen\nmousebite" });
+  let made = null;
+  const agree = async () => {
+    const names = classes.value.split("\n").map((line) => line.trim()).filter(Boolean);
+    made = await send("POST", "/api/projects", { name: name.value, task: task.value, classes: names });
+  };
   const yes = await ask("New project", "Create", [
     field("Name", name), field("What is labelled", task), field("Classes, one a line", classes, "More can be added while labelling."),
-  ]);
+  ], { agree });
   if (!yes) return;
-  const names = classes.value.split("\n").map((line) => line.trim()).filter(Boolean);
-  await attempt(async () => {
-    const made = await send("POST", "/api/projects", { name: name.value, task: task.value, classes: names });
-    toast(`The project ${made.name} is made.`, "done");
-    site.dispatchEvent(new Event("projects"));
-    go({ project: made.id, tab: "browse" });
-  });
+  toast(`The project ${made.name} is made.`, "done");
+  site.dispatchEvent(new Event("projects"));
+  go({ project: made.id, tab: "browse" });
 }

@@ -36,10 +36,17 @@ export function go(changes, { replace = false } = {}) {
       if (one !== null && one !== undefined && one !== "") next.append(name, String(one));
     }
   }
-  if (next.toString() === query().toString()) return;
+  if (sorted(next) === sorted(query())) return;
   const address = `${location.pathname}?${next}`.replace(/\?$/, "");
   history[replace ? "replaceState" : "pushState"](null, "", address);
   follow();
+}
+
+/** The order of its parts does not make an address another one. @param {URLSearchParams} parts */
+function sorted(parts) {
+  const copy = new URLSearchParams(parts);
+  copy.sort();
+  return copy.toString();
 }
 
 /** Open the view of an address as if a link to it had been clicked. @param {string} href */
@@ -79,9 +86,11 @@ export function poll(name, seconds, work) {
   setTimeout(turn, seconds * 1000);
 }
 
-/** A short message at the lower edge. @param {string} text @param {"note"|"done"|"failed"} kind */
+/** A short message at the lower edge; one that stands there already is said anew, not twice.
+ * @param {string} text @param {"note"|"done"|"failed"} kind */
 export function toast(text, kind = "note", action = null) {
-  const line = h(`div.toast.${kind}`, { role: kind === "failed" ? "alert" : "status" }, text);
+  const line = h(`div.toast.${kind}`, { role: kind === "failed" ? "alert" : "status", "data-said": text }, text);
+  if (!action) [...place().children].find((other) => other.getAttribute("data-said") === text)?.remove();
   if (action) line.append(h("button", { onclick: () => (line.remove(), action.run()) }, action.words));
   line.append(h("button.quiet", { title: "Close", onclick: () => line.remove() }, "×"));
   place().append(line);
@@ -99,12 +108,15 @@ export async function attempt(work) {
   }
 }
 
+/** Where messages stand: inside the topmost dialog, before which nothing else can. */
 function place() {
-  const found = document.querySelector("#toasts");
-  if (found) return found;
-  const made = h("div", { id: "toasts" });
-  document.body.append(made);
-  return made;
+  const toasts = document.querySelector("#toasts") ?? h("div", { id: "toasts" });
+  const dialog = [...document.querySelectorAll("dialog:modal")].at(-1);
+  const over = dialog ?? document.body;
+  if (toasts.parentElement === over) return toasts;
+  over.append(toasts);
+  dialog?.addEventListener("close", () => document.body.append(toasts), { once: true });
+  return toasts;
 }
 
 function follow() {
@@ -117,7 +129,9 @@ function follow() {
 export function start() {
   document.addEventListener("click", (event) => {
     const button = /** @type {HTMLElement} */ (event.target).closest?.("[role=tab][data-tab-id]");
-    if (button) go({ tab: button.getAttribute("data-tab-id") });
+    const named = button?.getAttribute("data-tab-id");
+    // The back button has brought another tab: the address stands already.
+    if (named && named !== tab()) go({ tab: named });
     const link = /** @type {HTMLAnchorElement} */ (event.target).closest?.("a[href^='/?']");
     if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
       event.preventDefault();

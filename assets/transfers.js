@@ -3,7 +3,7 @@
 import { ask } from "./dialog.js";
 import { field, fill, h, select } from "./dom.js";
 import { Failure, get, send, token, upload } from "./net.js";
-import { attempt, go, site } from "./site.js";
+import { attempt, site, toast } from "./site.js";
 import { progress } from "./train.js";
 import { bytes, count, many } from "./words.js";
 
@@ -44,9 +44,11 @@ async function run(project, files, path, format) {
     site.dispatchEvent(new Event("projects"));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    fill(place, h("p.bad", { role: "alert" }, error.message));
+    // Whoever has closed the dialog is told all the same.
+    if (place.isConnected) fill(place, h("p.bad", { role: "alert" }, error.message));
+    else toast(`The import into ${project.name} failed: ${error.message}`, "failed");
   }
-  if (await closed) go({ project: project.id, tab: "browse" });
+  await closed;
 }
 
 async function sendAll(project, files, name, place) {
@@ -85,21 +87,26 @@ function imported(job) {
   const result = job.result;
   return [
     h("p.good", {}, `${many(result.images, "image")}, ${many(result.goldens, "golden")} and ${many(result.boxes, "box", "boxes")} added; ${count(result.skipped)} were there already.`),
-    result.unusable > 0 && [h("p.bad", {}, `${many(result.unusable, "file or line", "files or lines")} could not be used:`),
-      h("ul", { style: { margin: 0, maxHeight: "240px", overflow: "auto" } }, result.problems.slice(0, SHOWN).map((one) => h("li", {}, h("span.mono", {}, `${one.file}${one.line ? `:${one.line}` : ""}`), ` ${one.reason}`)))],
+    result.unusable > 0 && [h("p.bad", {}, `${many(result.unusable, "file or line", "files or lines")} could not be used:`), listed(result.problems)],
   ];
+}
+
+function listed(problems) {
+  return h("ul", { style: { margin: 0, maxHeight: "240px", overflow: "auto" } },
+    problems.slice(0, SHOWN).map((one) => h("li", {}, h("span.mono", {}, `${one.file}${one.line ? `:${one.line}` : ""}`), ` ${one.reason}`)));
 }
 
 /** Write a project's pictures and labels into one file. @param {{id: number, name: string}} project */
 export async function exportFrom(project) {
   const format = select(FORMATS.slice(1), "coco");
-  if (!(await ask(`Export ${project.name}`, "Export", field("Format", format)))) return;
+  if (!(await ask(`Export ${project.name}`, "Export", field("Format", format, "Boxes go along in every format but plain pictures.")))) return;
   const place = h("div", { style: { display: "grid", gap: "8px" }, "aria-live": "polite" });
   const closed = ask(`Export ${project.name}`, "", place);
   await attempt(async () => {
     const job = await send("POST", `/api/projects/${project.id}/export`, { format: format.value });
     await follow(job, place, (done) => [
       h("p.good", {}, `${many(done.result.images, "image")} and ${many(done.result.boxes, "box", "boxes")} are written.`),
+      done.result.problems.length > 0 && [h("p.bad", {}, "Not everything could be written:"), listed(done.result.problems)],
       h("a.button.primary", { href: `/api/jobs/${done.id}/file`, download: "" }, `Download ${done.result.file}`),
     ]);
   });

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import * as net from "../net.js";
+import { attempt } from "../site.js";
 import * as words from "../words.js";
 import { tip } from "./keys.js";
 
@@ -36,8 +37,8 @@ export function about({ desk, done, skip }) {
   return { root, render, focus };
 }
 
-/** @param {{desk: import("./desk.js").Desk, restored: (answer: any) => void, preview: (boxes: any) => void}} page */
-export function revisions({ desk, restored, preview }) {
+/** @param {{desk: import("./desk.js").Desk, restored: (answer: any) => void, renew: () => Promise<any>, preview: (boxes: any) => void}} page */
+export function revisions({ desk, restored, renew, preview }) {
   const list = h("div.lp-boxes");
   const details = h("details.lp-section", { ontoggle: () => details.open && load() }, h("summary", {}, "History"), list);
   let shown = "";
@@ -69,9 +70,10 @@ export function revisions({ desk, restored, preview }) {
     h("b", {}, `v${r.version} `), r.action, h("small", {}, `${r.author || "–"}, ${words.ago(r.at)}, ${words.many(r.boxes.length, "box", "boxes")}`)),
   r.version !== item.version && desk.editable && h("button.lp-quiet", { onclick: () => restore(item, r.version) }, "Restore"));
   const restore = async (item, version) => {
-    const answer = await net.send("POST", `/api/images/${item.id}/restore`, { version: item.version, revision: version });
+    const answer = await attempt(() => net.send("POST", `/api/images/${item.id}/restore`, { version: item.version, revision: version }));
     preview(null);
-    restored(answer);
+    if (answer) restored(answer);
+    else await renew();
     await load();
   };
   const render = () => {

@@ -1,7 +1,7 @@
 /** The workplace that Annotate and Review share: the picture, its tools, the list of images, saving. */
 
 import { fill, h } from "../dom.js";
-import { go, page as sitePage } from "../site.js";
+import { go, page as sitePage, toast } from "../site.js";
 import { common, setDrawing } from "./actions.js";
 import * as geometry from "./boxes.js";
 import * as conflict from "./conflict.js";
@@ -74,6 +74,7 @@ export class Bench extends Walk {
     this.element.removeAttribute("aria-busy");
     this.desk.addEventListener("change", (/** @type {any} */ e) => this.show(e.detail));
     this.saver.addEventListener("status", () => this.tell());
+    this.saver.addEventListener("lost", (/** @type {any} */ e) => toast(`${e.detail.entry.name}: ${e.detail.message}`, "failed"));
     this.saver.addEventListener("conflict", (/** @type {any} */ e) => this.settle(e.detail));
     this.stage.root.addEventListener("painted", () => this.status.zoom(this.stage.view));
     this.bench.addEventListener("leave", () => this.stage.focus());
@@ -135,6 +136,7 @@ export class Bench extends Walk {
     // A field that is being typed in belongs to the image that is left.
     if (this.side.contains(document.activeElement)) this.stage.focus();
     this.at = Math.max(0, this.list.indexOf(item));
+    if (item !== this.desk.item) this.drop();
     this.cursor = null;
     this.ghosts = null;
     this.hovered = "";
@@ -147,6 +149,12 @@ export class Bench extends Walk {
     return shown;
   }
 
+  /** What is being drawn or dragged belongs to the image that is left. */
+  drop() {
+    this.anchor = null;
+    this.pointer.escape();
+  }
+
   remember(item) {
     clearTimeout(this.urlTimer);
     this.urlTimer = setTimeout(() => this.visible && this.desk.item === item && go({ image: item.id }, { replace: true }), 200);
@@ -155,6 +163,7 @@ export class Bench extends Walk {
   lack() {
     this.list = [];
     this.total = this.first = this.at = 0;
+    this.drop();
     this.desk.open(null);
     this.stage.show(null);
     this.bench.classList.replace("lp-waiting", "lp-bare") || this.bench.classList.add("lp-bare");

@@ -96,7 +96,7 @@ export class Pointer {
 
   move(event) {
     if (this.down.has(event.pointerId)) this.down.set(event.pointerId, event);
-    const at = this.stage.locate(event);
+    const at = this.stage.locate(event, this.doing?.from.pane);
     this.at = { x: at.x, y: at.y };
     if (this.pinch && this.down.size === 2) return this.spread();
     if (this.doing) this.drag(event, at);

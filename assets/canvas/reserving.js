@@ -90,8 +90,8 @@ export class Reserving extends Bench {
   async step(by) {
     if (this.list[this.at + by]) return this.open(this.list[this.at + by]);
     if (by < 0) return this.stage.hint("This is where you began.");
-    await this.extend();
+    const answer = await this.extend();
     if (this.list[this.at + 1]) return this.open(this.list[this.at + 1]);
-    return this.finished();
+    return answer ? this.finished() : this.stage.hint("The next images could not be fetched.");
   }
 }

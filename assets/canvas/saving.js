@@ -22,7 +22,8 @@ const WAITS = [500, 1000, 2000, 4000, 8000, 15_000];
 /** Tells the other page of this tab what was saved: fires `saved` {image, page}. */
 export const landings = new EventTarget();
 
-/** Fires `status` when its `status` changes, `saved` {image, version, sheet}, `conflict` {entry, theirs}. */
+/** Fires `status` when its `status` changes, `saved` {image, version, sheet}, `conflict` {entry, theirs},
+ * `lost` {entry, message} where there is nothing left to save it to. */
 export class Saver extends EventTarget {
   /** @param {string} page keeps the pages of one tab apart */
   constructor(page) {
@@ -34,6 +35,8 @@ export class Saver extends EventTarget {
     this.flying = new Set();
     /** @type {Set<number>} images whose entry waits for a person */
     this.stuck = new Set();
+    /** @type {Set<number>} those of them whose two sides a person is shown */
+    this.asked = new Set();
     this.status = { kind: "saved", words: "Saved" };
     this.failures = 0;
     this.tab = tabName();
@@ -53,6 +56,8 @@ export class Saver extends EventTarget {
     const entry = old ?? { image: item.id, name: item.name, version: item.version, sheet, action, extra, sent: null, lost: [], turn: 0 };
     Object.assign(entry, { sheet, action, extra: { ...(old?.extra ?? {}), ...extra }, turn: entry.turn + 1 });
     this.entries.set(item.id, entry);
+    // What was refused may be right now that it has changed.
+    if (!this.asked.has(item.id)) this.stuck.delete(item.id);
     // What goes at once is kept as it goes.
     const goes = !delay && this.entries.size === 1 && !this.flying.size && !this.stuck.size;
     if (!goes) this.keep(entry);
@@ -125,10 +130,17 @@ export class Saver extends EventTarget {
   failed(entry, error) {
     if (error.status === 409) return this.clash(entry, error);
     if (!error.status || error.status >= 500 || error.status === 429) return this.later(entry, error);
-    this.stuck.add(entry.image);
+    if (error.status === 404) this.lose(entry, error);
+    else this.stuck.add(entry.image);
     this.problem = error.message;
     this.tell();
     this.pump();
+  }
+
+  /** Its image has been deleted: said once, not for ever. @param {Entry} entry @param {any} error */
+  lose(entry, error) {
+    this.giveUp(entry);
+    this.dispatchEvent(new CustomEvent("lost", { detail: { entry, message: error.message } }));
   }
 
   /** A save whose answer was lost is ours, not a conflict. @param {Entry} entry @param {any} error */
@@ -140,6 +152,7 @@ export class Saver extends EventTarget {
     const ours = theirs && (entry.lost.find(is) ?? [entry.sheet].filter(bare).find(is));
     if (ours) return this.landed(entry, theirs.version, ours, JSON.stringify(ours) === JSON.stringify(entry.sheet) ? entry.turn : -1);
     this.stuck.add(entry.image);
+    this.asked.add(entry.image);
     this.tell();
     this.pump();
     this.dispatchEvent(new CustomEvent("conflict", { detail: { entry, theirs, message: error.message } }));
@@ -171,6 +184,7 @@ export class Saver extends EventTarget {
   /** What a person chose in a conflict: keep mine over theirs. @param {Entry} entry @param {number} version @param {Sheet} sheet */
   overwrite(entry, version, sheet) {
     this.stuck.delete(entry.image);
+    this.asked.delete(entry.image);
     Object.assign(entry, { version, sheet, turn: entry.turn + 1, sent: null, lost: [], action: "merge" });
     this.entries.set(entry.image, entry);
     this.keep(entry);
@@ -180,6 +194,7 @@ export class Saver extends EventTarget {
   /** @param {Entry} entry */
   giveUp(entry) {
     this.stuck.delete(entry.image);
+    this.asked.delete(entry.image);
     this.entries.delete(entry.image);
     this.drop(entry);
     this.tell();

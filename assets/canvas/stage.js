@@ -211,11 +211,15 @@ export class Stage {
     return parts.join(" ") || "none";
   }
 
-  /** Image coordinates of a pointer, in whichever pane it is. @param {{clientX: number, clientY: number}} event */
-  locate(event) {
+  /** Image coordinates of a pointer, in the pane where it is, or in the one where its gesture began.
+   * @param {{clientX: number, clientY: number}} event @param {number} [began] */
+  locate(event, began) {
     const frame = this.above.getBoundingClientRect();
-    const sx = (event.clientX - frame.left) % Math.max(1, this.view.width);
+    const across = event.clientX - frame.left;
+    const under = Math.floor(across / Math.max(1, this.view.width));
+    const pane = began ?? Math.max(0, Math.min(this.panes - 1, under));
+    const sx = across - pane * this.view.width;
     const sy = event.clientY - frame.top;
-    return { sx, sy, ...this.view.toImage(sx, sy) };
+    return { sx, sy, pane, ...this.view.toImage(sx, sy) };
   }
 }

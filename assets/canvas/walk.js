@@ -110,14 +110,24 @@ export class Walk {
     await this.fetch(item.id, 0, 0);
   }
 
-  /** @param {number} by */
+  /** Fetches the open image anew, however lately it was seen. */
+  renew() {
+    this.age(this.desk.item?.id);
+    return this.refresh();
+  }
+
+  /** Whether the view holds more images that way than are at hand. @param {number} by */
+  more(by) {
+    return by > 0 ? this.first + this.list.length < this.total : this.first > 0;
+  }
+
+  /** Says whether this was the last image that way. @param {number} by @returns {Promise<boolean>} */
   async step(by) {
+    if (!this.list[this.at + by] && this.more(by)) await this.extend(by > 0 ? 1 : -1);
     const next = this.list[this.at + by];
-    if (next) return this.open(next);
-    if (by > 0 && this.first + this.list.length < this.total) await this.extend(1);
-    if (by < 0 && this.first > 0) await this.extend(-1);
-    const found = this.list[this.at + by];
-    if (found) return this.open(found);
-    return this.stage.hint(by > 0 ? "This is the last image of this view." : "This is the first image of this view.");
+    if (next) await this.open(next);
+    else if (this.more(by)) this.stage.hint("The next images could not be fetched.");
+    else this.stage.hint(by > 0 ? "This is the last image of this view." : "This is the first image of this view.");
+    return !next && !this.more(by);
   }
 }
