@@ -52,6 +52,25 @@ def test_a_box_is_moved_and_stays_inside(hands: Hands) -> None:
     assert near(only(hands), (0, 140, 60, 190))
 
 
+def beside(hands: Hands) -> float:
+    """How far right a point of the image lies that stands over the panel."""
+    wide = hands.ask("stage.view.width")
+    return float(hands.ask(f"stage.view.toImage({wide + 60}, 0).x"))
+
+
+def test_a_drag_that_leaves_the_canvas_ends_at_the_edge_of_the_picture(hands: Hands) -> None:
+    hands.press("d")
+    hands.drag((500, 300), (beside(hands), 350))
+    assert near(only(hands), (500, 300, 640, 350))
+    hands.press("Escape", "Control+a", "Delete", "d")
+    hands.drag((300, 300), (360, 350))
+    hands.drag((360, 325), (beside(hands), 325))
+    assert near(only(hands), (300, 300, 640, 350))
+    hands.press("z", "Escape")
+    hands.drag((330, 325), (beside(hands), 325))
+    assert near(only(hands), (580, 300, 640, 350))
+
+
 @pytest.mark.parametrize("handle", ["nw", "n", "ne", "e", "se", "s", "sw", "w"])
 def test_every_handle_resizes(hands: Hands, handle: str) -> None:
     hands.press("d")

@@ -244,6 +244,20 @@ def test_the_difference_is_dark_where_the_board_is_right(hands: Hands, golden: P
     draws_exactly(hands)
 
 
+@pytest.mark.usefixtures("golden")
+def test_a_drag_across_the_divider_stays_in_the_picture_where_it_began(hands: Hands) -> None:
+    hands.press("d")
+    wide = hands.ask("stage.view.width")
+    for pane, x, edge in ((0, 500, 640), (1, 100, 0)):
+        start, end = hands.spot(x, 300), hands.spot(320, 350)
+        hands.page.mouse.move(start[0] + pane * wide, start[1])
+        hands.page.mouse.down()
+        hands.page.mouse.move(end[0] + (1 - pane) * wide, end[1], steps=4)
+        hands.page.mouse.up()
+        drawn = hands.stored().boxes[-1]
+        assert near(drawn, (min(x, edge), 300, max(x, edge), 350))
+
+
 def test_light_is_set_by_keys_and_changes_nothing_stored(tab: Page, site: Site) -> None:
     ramp = np.tile(np.linspace(40, 200, 640).astype(np.uint8), (640, 1))
     with site.database.write.begin() as session:
