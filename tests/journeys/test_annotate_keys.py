@@ -84,6 +84,40 @@ def test_a_class_is_found_by_its_name(hands: Hands) -> None:
     assert hands.stored().boxes[0].label != CLASSES[5]
 
 
+def turned(hands: Hands) -> int:
+    """The page is turned by a key; the image that stands there then."""
+    image = hands.image
+    hands.press("j")
+    hands.page.wait_for_function(f"{hands.js}.desk.item.id !== {image}")
+    return hands.image
+
+
+def test_turning_the_page_drops_what_the_mouse_draws(hands: Hands) -> None:
+    first = hands.image
+    hands.press("d")
+    hands.page.mouse.move(*hands.spot(100, 100))
+    hands.page.mouse.down()
+    hands.page.mouse.move(*hands.spot(160, 150), steps=4)
+    assert hands.ask("pointer.draft.rectangle")
+    second = turned(hands)
+    hands.page.mouse.move(*hands.spot(200, 200), steps=4)
+    hands.page.mouse.up()
+    assert [hands.stored(image).boxes for image in (first, second)] == [(), ()]
+    hands.drag((300, 300), (360, 350))
+    assert near(hands.stored(second).boxes[0], (300, 300, 360, 350))
+
+
+def test_turning_the_page_drops_the_first_corner(hands: Hands) -> None:
+    first = hands.image
+    hands.press("d", "Shift+ArrowLeft", "Enter")
+    assert hands.ask("anchor")
+    second = turned(hands)
+    hands.press("Shift+ArrowRight", "Shift+ArrowDown", "Enter")
+    assert [hands.stored(image).boxes for image in (first, second)] == [(), ()]
+    hands.press("Shift+ArrowRight", "Shift+ArrowDown", "Enter")
+    assert len(hands.stored(second).boxes) == 1
+
+
 def test_boxes_are_copied_into_the_next_image(hands: Hands) -> None:
     draw(hands)
     hands.press("Control+a", "Control+c")
