@@ -59,8 +59,11 @@ export class Walk {
       answer.items.forEach((item) => (this.desk.items.get(item.id).seen = now));
       return answer;
     } catch (error) {
-      toast(/** @type {Error} */ (error).message, "failed");
-      return null;
+      const { message, status } = /** @type {net.Failure} */ (error);
+      toast(message, "failed");
+      // An address that names an image which has been deleted leads to the others.
+      const leads = status === 404 && image && view === this.view && this.loadedFor !== view;
+      return leads ? this.fetch(0, before, after) : null;
     }
   }
 

@@ -153,6 +153,37 @@ def test_two_comments_at_once_are_a_conflict_and_both_are_kept(
     assert hands.stored(image).comment == "scratched\nbent pin"
 
 
+def test_an_image_deleted_meanwhile_is_told_once_and_holds_nothing_up(
+    hands: Hands, put: boards.Boards
+) -> None:
+    page, image = hands.page, put.ids[4]
+    hands.open("saving", image)
+    deleted = page.request.post(
+        f"{hands.site.url}/api/projects/{put.project.id}/images/change",
+        data={"images": [image], "action": "delete"},
+        headers={"X-Loupe": "1"},
+    )
+    assert deleted.ok
+    told, status = page.get_by_role("alert"), page.locator("#shell-annotate .lp-saved")
+    hands.press("d")
+    hands.drag((50, 50), (90, 90))
+    name = hands.ask("desk.item.name")
+    expect(told).to_contain_text(f"{name}: Image {image} has been deleted; nothing was saved.")
+    expect(status).to_have_text("Saved")
+    hands.drag((150, 150), (190, 190))
+    hands.saved()
+    assert told.count() == 1
+    hands.press("j")
+    page.wait_for_function(f"{hands.js}.desk.item.id === {put.ids[5]}")
+    hands.drag((250, 250), (290, 290))
+    assert near(hands.stored(put.ids[5]).boxes[-1], (250, 250, 290, 290))
+    # An address that names the deleted image leads to the others.
+    hands.open("saving", image)
+    expect(told).to_contain_text(f"There is no image {image} in this project")
+    expect(status).to_have_text("Saved")
+    assert hands.image == put.ids[0]
+
+
 def test_a_server_killed_under_the_hands_loses_nothing(browser: Browser, tmp_path: Path) -> None:
     url, process = conftest.start(tmp_path, "--no-worker")
     settings = Settings(home=tmp_path)
