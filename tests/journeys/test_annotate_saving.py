@@ -184,6 +184,27 @@ def test_an_image_deleted_meanwhile_is_told_once_and_holds_nothing_up(
     assert hands.image == put.ids[0]
 
 
+def test_a_restore_that_comes_too_late_says_so_and_shows_what_is_newer(
+    hands: Hands, put: boards.Boards, site: Site
+) -> None:
+    image = put.ids[11]
+    hands.open("saving", image)
+    hands.press("d")
+    hands.drag((50, 50), (90, 90))
+    hands.saved()
+    hands.press("Delete")
+    hands.saved()
+    hands.page.locator("summary", has_text="History").first.click()
+    revisions = hands.page.locator(".lp-revision")
+    expect(revisions).to_have_count(2)
+    other_saves(site, image, Box(300, 300, 340, 340, put.project.classes[1].name))
+    hands.page.get_by_role("button", name="Restore").click()
+    expect(hands.page.get_by_role("alert")).to_contain_text("ana has changed")
+    expect(revisions).to_have_count(3)
+    expect(revisions.first).to_contain_text("ana")
+    assert near(hands.stored().boxes[0], (300, 300, 340, 340))
+
+
 def test_a_server_killed_under_the_hands_loses_nothing(browser: Browser, tmp_path: Path) -> None:
     url, process = conftest.start(tmp_path, "--no-worker")
     settings = Settings(home=tmp_path)
