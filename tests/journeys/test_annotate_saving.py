@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from backend.domain import Box
-from backend.services import labelling
+from backend.domain import Box, State
+from backend.services import images, labelling, listing
+from backend.services.images import NewImage
 from backend.settings import Settings
 from backend.storage import engine, files
 from tests.journeys import boards, conftest
@@ -203,6 +204,43 @@ def test_a_restore_that_comes_too_late_says_so_and_shows_what_is_newer(
     expect(revisions).to_have_count(3)
     expect(revisions.first).to_contain_text("ana")
     assert near(hands.stored().boxes[0], (300, 300, 340, 340))
+
+
+@pytest.fixture
+def walked(hands: Hands, site: Site) -> Hands:
+    """The line was cut long before the last image that is at hand, and of many more."""
+    project = site.project(images=3)
+    with site.database.write.begin() as session:
+        first = listing.page(session, project.id, listing.Filter()).items[0].image
+        many = [NewImage(f"z{number:02}.png", first.sha256, 640, 640) for number in range(40)]
+        images.add(session, project.id, many, "test")
+    hands.open(str(project.id))
+    hands.page.context.set_offline(True)
+    for at in range(1, len(hands.ask("list"))):
+        hands.press("j")
+        hands.page.wait_for_function(f"{hands.js}.at === {at} && !{hands.js}.extending")
+    return hands
+
+
+def test_a_failure_that_goes_on_is_told_once(walked: Hands) -> None:
+    told = walked.page.get_by_role("alert").all_inner_texts()
+    assert [text.partition("×")[0].strip() for text in told] == [
+        "The server does not answer. Is it still running?"
+    ]
+
+
+def test_the_end_of_what_is_at_hand_is_not_the_end_of_the_view(walked: Hands) -> None:
+    page, last = walked.page, walked.image
+    walked.press("Enter")
+    page.wait_for_function(f"{walked.js}.stage.hush.textContent")
+    assert page.get_by_text("That was the last image of this view").count() == 0
+    expect(page.locator("#shell-annotate .lp-hush")).to_have_text(
+        "The next images could not be fetched."
+    )
+    page.context.set_offline(False)
+    walked.press("Enter")
+    page.wait_for_function(f"{walked.js}.desk.item.id !== {last}")
+    assert walked.stored(last).state is State.DONE
 
 
 def test_a_server_killed_under_the_hands_loses_nothing(browser: Browser, tmp_path: Path) -> None:
