@@ -53,6 +53,27 @@ def test_the_back_button_takes_a_filter_back(page: Page, site: Site) -> None:
     expect(page.locator(".cell img")).to_have_count(6)
 
 
+def test_each_back_and_each_forward_is_one_page(page: Page, site: Site) -> None:
+    project = site.project(images=6)
+    page.goto("/")
+    seen = [(page.url, "projects")]
+    for control, there, tab in (
+        (page.get_by_role("link", name=project.name, exact=True), "tab=browse", "browse"),
+        (page.get_by_role("checkbox", name="Done"), "state=done", "browse"),
+        (page.get_by_role("button", name="Annotate"), "image=", "annotate"),
+        (page.get_by_role("tab", name="Browse"), "tab=browse", "browse"),
+    ):
+        control.click()
+        expect(page).to_have_url(re.compile(there))
+        seen.append((page.url, tab))
+    open_tab = page.locator("[role=tab][aria-selected=true]")
+    for turn, pages in ((page.go_back, seen[-2::-1]), (page.go_forward, seen[1:])):
+        for url, tab in pages:
+            turn()
+            expect(open_tab).to_have_attribute("data-tab-id", tab)
+            expect(page).to_have_url(url)
+
+
 def test_text_in_the_name_filters_as_one_types(page: Page, site: Site) -> None:
     project = site.project(images=6)
     name = stored(site, project)[3].image.name
