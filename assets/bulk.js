@@ -9,6 +9,7 @@ import { count, many } from "./words.js";
 
 const SPLITS = [["", "Set split"], ["train", "Train"], ["val", "Validation"], ["test", "Test"], ["-", "Not assigned"]];
 const STATES = [["", "Set state"], ["new", "New"], ["started", "Started"], ["done", "Done"], ["skipped", "Skipped"]];
+const GAP = 12;
 const SAID = { split: "Split set", state: "State set", group: "Group set", delete: "Deleted", restore: "Brought back" };
 
 export class Bulk {
@@ -19,6 +20,13 @@ export class Bulk {
     /** @type {{of: string, steps: any[]}[]} changes of this tab that can be taken back, with their project */
     this.past = [];
     this.element = h("div.bulk", { role: "toolbar", "aria-label": "Chosen images", hidden: true });
+    new ResizeObserver(() => this.rise()).observe(this.element);
+  }
+
+  /** Messages stand above it, however many lines it takes. */
+  rise() {
+    const height = this.element.offsetHeight;
+    document.body.style.setProperty("--bulk", `${height && height + GAP}px`);
   }
 
   /** @param {Set<number>} ids @param {() => void} clear */

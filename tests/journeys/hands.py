@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from backend.domain import Box, Revision
 from backend.services import labelling
@@ -20,6 +20,10 @@ SPOT = """([x, y]) => {{
   const at = page.stage.view.toScreen(x, y);
   return [at.x + frame.left, at.y + frame.top];
 }}"""
+HIT = """control => {
+  const at = control.getBoundingClientRect();
+  return control.contains(document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2));
+}"""
 STANDS_ON = """([tag, words]) => {
   const at = document.activeElement;
   return at.matches(tag) && `${at.ariaLabel} ${at.innerText}`.includes(words);
@@ -135,6 +139,11 @@ class Hands:
         with self.site.database.read.begin() as session:
             found = labelling.history(session, image)
             return found[0] if found else labelling.revision(session, image, 0)
+
+
+def hit(control: Locator) -> bool:
+    """Whether a click at the middle of it reaches it."""
+    return bool(control.evaluate(HIT))
 
 
 @dataclass

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from backend.domain import Project
 from backend.services import images, listing
 from tests.journeys.conftest import Site
+from tests.journeys.hands import hit
 
 
 def open_browse(page: Page, project: Project, filters: str = "") -> None:
@@ -97,6 +99,21 @@ def test_many_images_change_their_split_and_undo_brings_it_back(page: Page, site
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone.")).to_be_visible()
     assert [item.image.split for item in stored(site, project)] == before
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_a_change_says_stands_beside_the_controls_for_the_next(
+    page: Page, site: Site, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 720})
+    open_browse(page, site.project(images=3))
+    page.locator(".cell").first.click(modifiers=["Control"])
+    page.get_by_label("Set split").select_option("Test")
+    told = page.get_by_role("status").filter(has_text="Split set").get_by_role("button")
+    expect(told).to_have_count(2)
+    controls = page.locator(".bulk").locator("button, select").all()
+    assert len(controls) > 6
+    assert [one.inner_text() for one in [*controls, *told.all()] if not hit(one)] == []
 
 
 def test_deleted_images_come_back_by_undo(page: Page, site: Site) -> None:
