@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page, Route, expect
 
-from backend.domain import Class
+from backend.domain import Class, Task
 from backend.services import listing, projects
 from tests.journeys.conftest import Site
-from tests.journeys.hands import Hands
+from tests.journeys.hands import Hands, hit
 
 
 def test_a_project_is_made_with_its_classes(page: Page, site: Site) -> None:
@@ -24,16 +24,28 @@ def test_a_project_is_made_with_its_classes(page: Page, site: Site) -> None:
     assert [one.name for one in made.classes] == ["scratch", "dent"]
 
 
-def test_a_taken_name_is_refused_with_a_sentence(
+def test_a_taken_name_is_refused_and_nothing_typed_is_lost(
     page: Page, site: Site, complaints: list[str]
 ) -> None:
     site.project(images=3, name="taken")
     page.goto("/")
     page.get_by_role("button", name="New project").first.click()
-    page.get_by_label("Name").fill("taken")
-    page.get_by_role("button", name="Create").click()
-    expect(page.get_by_role("alert")).to_contain_text("There is already a project named 'taken'")
+    asked = page.get_by_role("dialog", name="New project")
+    asked.get_by_label("Name").fill("taken")
+    asked.get_by_label("What is labelled").select_option("classify")
+    asked.get_by_label("Classes, one a line").fill("good\nbad")
+    asked.get_by_role("button", name="Create").click()
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text("There is already a project named 'taken'")
     assert "400 (Bad Request)" in complaints.pop()
+    assert hit(told)
+    assert asked.get_by_label("Name").input_value() == "taken"
+    asked.get_by_label("Name").fill("not yet taken")
+    asked.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("combobox", name="Project")).to_contain_text("not yet taken")
+    with site.database.read.begin() as session:
+        made = projects.find(session, "not yet taken")
+    assert (made.task, [one.name for one in made.classes]) == (Task.CLASSIFY, ["good", "bad"])
 
 
 def test_a_renamed_class_keeps_its_labels(page: Page, site: Site) -> None:
@@ -108,6 +120,26 @@ def test_a_class_gets_a_colour_a_key_and_a_severity(
     made = _class(site, project.id, name)
     assert (made.color, made.severity, made.hotkey) == ("#123456", 7, "q")
     assert "400 (Bad Request)" in complaints.pop()
+
+
+def test_a_refusal_inside_a_dialog_is_seen_and_closed_there(
+    page: Page, site: Site, complaints: list[str]
+) -> None:
+    project = site.project(images=3)
+    taken, name = (one.name for one in project.classes[:2])
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Classes").click()
+    field = page.locator(f"input[data-kept='{name}']")
+    field.fill(taken)
+    field.press("Tab")
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text(taken)
+    assert "400 (Bad Request)" in complaints.pop()
+    assert hit(told)
+    told.get_by_role("button", name="×").click()
+    expect(told).to_have_count(0)
+    expect(page.get_by_role("dialog", name=f"Classes of {project.name}")).to_be_visible()
 
 
 def test_a_slow_answer_does_not_take_what_is_typed_next(page: Page, site: Site) -> None:
