@@ -198,3 +198,26 @@ def test_a_link_to_a_tab_that_there_is_not_opens_one_that_there_is(page: Page, s
     expect(page.locator(".project").filter(has_text=project.name)).to_be_visible()
     page.goto(f"/?project={project.id}&tab=nowhere")
     expect(page.locator(".cell img").first).to_be_visible()
+
+
+def test_a_refused_upload_is_told_to_whoever_has_closed_its_dialog(
+    page: Page, site: Site, complaints: list[str]
+) -> None:
+    project, held = site.project(images=3), list[Route]()
+    page.route("**/uploads/**", lambda route: held.append(route))
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Import").click()
+    asked = page.get_by_role("dialog", name=f"Import into {project.name}")
+    asked.get_by_label("Pictures, label files or an archive").set_input_files(
+        {"name": "board.png", "mimeType": "image/png", "buffer": b"not a picture"}
+    )
+    with page.expect_request("**/uploads/**"):
+        asked.get_by_role("button", name="Import").click()
+    asked.get_by_role("button", name="Close").click()
+    expect(asked).to_have_count(0)
+    held.pop().fulfill(status=400, json={"error": "The disk is full."})
+    expect(page.get_by_role("alert")).to_contain_text(
+        f"The import into {project.name} failed: The disk is full."
+    )
+    assert "400 (Bad Request)" in complaints.pop()
