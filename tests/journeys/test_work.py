@@ -198,6 +198,21 @@ def test_an_export_is_downloaded(desk: Page, boards: Project, tmp_path: Path) ->
     assert (tmp_path / "out.zip").read_bytes()[:2] == b"PK"
 
 
+def test_an_export_lists_what_could_not_be_written(desk: Page, working: Site) -> None:
+    project = working.project("mask", images=3, name="without goldens")
+    desk.goto("/?tab=projects")
+    card = desk.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Export").click()
+    asked = desk.get_by_role("dialog", name=f"Export {project.name}")
+    asked.get_by_label("Format").select_option("deeppcb")
+    asked.get_by_role("button", name="Export").click()
+    expect(asked.get_by_role("link", name="Download")).to_be_visible(timeout=LONG)
+    with working.database.read.begin() as session:
+        names = [one.image.name for one in listing.every(session, project.id, listing.Filter())]
+    said = "it has no golden, so it is written without a template."
+    assert asked.get_by_role("listitem").all_inner_texts() == [f"{name} {said}" for name in names]
+
+
 def test_a_waiting_job_is_cancelled(desk: Page, working: Site, boards: Project) -> None:
     with working.database.write.begin() as session:
         # It waits for a job that never ends, so it stays where it is.
