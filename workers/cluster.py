@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import psutil
@@ -32,7 +33,9 @@ QUIET = {
     "YOLO_VERBOSE": "false",
     "ULTRALYTICS_SAFE_LOAD": "1",
 }
-OWN = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+# Ray's own way to stay on this machine, made for others than Linux: nobody else reaches a port.
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+OWN = {"include_dashboard": False}
 EVERY = 3.0
 LOOK = 0.5
 
@@ -42,7 +45,7 @@ def join(context: Context) -> Any:
     context.progress(0.0, "The cluster is getting ready")
     ready = context.cluster()
     if ready.get("token"):
-        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=ready["token"])
+        os.environ.update(LOOPBACK, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=ready["token"])
     return connect(ready["address"])
 
 
@@ -124,15 +127,20 @@ def main(descriptor: int) -> None:
         line.say({"error": str(error), "for_good": isinstance(error, Refused)})
         return
     line.say(_ready(settings, ray))
-    vital = [] if settings.ray_address else _vital()
-    described = 0.0
-    while not line.stopping.wait(LOOK) and all(_lives(process) for process in vital):
-        if time.monotonic() >= described + EVERY:
-            line.say(describe(ray))
-            described = time.monotonic()
-    if line.stopping.is_set():
-        ray.shutdown()
-    # A cluster that has lost a vital part answers nothing, not even a farewell.
+    if not settings.ray_address:
+        Thread(target=_fall, args=(_vital(),), name="vital", daemon=True).start()
+    while True:
+        line.say(describe(ray))
+        if line.stopping.wait(EVERY):
+            break
+    ray.shutdown()
+
+
+def _fall(vital: list[psutil.Process]) -> None:
+    """End with the first vital part: who asks what is left of a cluster waits for a minute."""
+    while all(_lives(process) for process in vital):
+        time.sleep(LOOK)
+    os._exit(1)
 
 
 def _vital() -> list[psutil.Process]:
@@ -161,7 +169,7 @@ def prepare(address: str) -> None:
         os.environ.setdefault(name, value)
     if address == "local":
         # Whoever can reach an open cluster can run anything on it. A process keeps its first token.
-        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ.update(LOOPBACK, RAY_AUTH_MODE="token")
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     elif _has_token():
         os.environ.setdefault("RAY_AUTH_MODE", "token")

@@ -21,6 +21,7 @@ from tests.workers import running
 from tests.workers.running import House
 from workers import keeper
 from workers.attempt import Child
+from workers.cluster import EVERY
 from workers.keeper import Keeper
 
 STRANGER = """
@@ -131,11 +132,35 @@ def test_a_cluster_that_never_stands_is_given_up(
     assert kept.description({})["state"] == "off"
 
 
+def test_nobody_reaches_it_from_another_machine(house: House) -> None:
+    cluster(house)
+    open_to = [
+        listening.laddr.ip.removeprefix("::ffff:")
+        for process in house.processes()
+        for listening in process.net_connections()
+        if listening.status == psutil.CONN_LISTEN
+    ]
+    assert open_to
+    assert set(open_to) <= {"127.0.0.1", "::1"}
+
+
 def test_a_stranger_is_not_let_in(house: House) -> None:
     environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64}
     command = [sys.executable, "-c", STRANGER, cluster(house)["address"]]
     refused = subprocess.run(command, env=environment, capture_output=True, check=False)
     assert b"AuthenticationError" in refused.stderr
+
+
+def test_the_death_of_its_head_is_noticed_also_by_who_waits_for_its_answer(house: House) -> None:
+    for process in house.processes():
+        if "gcs_server" in running.line(process):
+            process.suspend()
+    time.sleep(EVERY + 1)  # by then it is being asked
+    kill(house, "gcs_server")
+    ended = house.until_ended(house.put(on_cluster(1)), 90.0)
+    assert ended.state is JobState.DONE
+    assert ended.attempt <= 2
+    until_free(house)
 
 
 @pytest.mark.parametrize("part", ["gcs_server", "raylet", "workers.cluster"])
