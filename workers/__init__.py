@@ -9,5 +9,6 @@ import sys
 from typing import Any
 
 os.environ["DO_NOT_TRACK"] = "true"  # mlflow
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # ONNX Runtime
 reporters: dict[str, Any] = {"openvino_telemetry": None}  # openvino and nncf do without it
 sys.modules.update(reporters)

@@ -55,6 +55,16 @@ def track(folder: Path) -> None:
     client.create_run(client.create_experiment("boards", (folder / "runs").as_uri()))
 
 
+def look_with_onnxruntime() -> None:
+    """Import it as our runtime does; on that alone it would number who uses it."""
+    import onnxruntime
+
+    from workers.runtimes import onnxruntime as ours
+
+    assert ours
+    assert onnxruntime
+
+
 def ask() -> None:
     """What a library does that reports its use."""
     socket.getaddrinfo("127.0.0.1", 80)
@@ -78,6 +88,12 @@ def test_a_training_asks_nobody_elsewhere(family: str, tmp_path: Path) -> None:
 
 def test_a_tracked_run_asks_nobody_elsewhere(tmp_path: Path) -> None:
     assert overheard(f"track(Path({str(tmp_path)!r}))", tmp_path) == []
+
+
+def test_onnxruntime_numbers_nobody(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    assert overheard("look_with_onnxruntime()", tmp_path) == []
+    assert not (tmp_path / ".cache" / "Microsoft").exists()
 
 
 def test_who_asks_elsewhere_would_be_heard(tmp_path: Path) -> None:
