@@ -28,6 +28,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "patience": (0, 10_000),
     "learning_rate": (0.0, 10.0),
 }
+FRACTIONS = ("learning_rate",)
 ABSENT: Mapping[Split, str] = {
     Split.TRAIN: "Never seen in training, so not learned",
     Split.VAL: "Not among the validation images",
@@ -93,6 +94,8 @@ def _parameters(values: Mapping[str, Any], family: Family) -> Iterable[str]:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not least <= value <= most:
             yield f"The parameter {name} must be from {least:g} to {most:g}, not {value}."
+        elif name not in FRACTIONS and not isinstance(value, int):
+            yield f"The parameter {name} must be a whole number, not {value}."
     variant = values.get("variant", "")
     if family.variants and variant and variant not in family.variants:
         known = ", ".join(family.variants)
@@ -219,6 +222,7 @@ def _with_boxes(session: Session, pictures: Mapping[int, _Picture]) -> int:
 def _seconds(session: Session, family: str, values: Mapping[str, Any], images: int) -> float | None:
     """By the pace of this family's last trainings, per image, epoch and pixel."""
     query = select(JobRow.result).where(JobRow.kind == "train", JobRow.state == JobState.DONE)
+    query = query.where(JobRow.attempt == 1)  # later attempts know only their own time
     paces = []
     for result in session.scalars(query.order_by(JobRow.id.desc()).limit(20)):
         work = result.get("work")

@@ -96,6 +96,7 @@ def test_the_same_click_sent_twice_gives_the_same_training(
     ("how", "sentence"),
     [
         ({"parameters": {"epochs": 0}}, "epochs must be from 1"),
+        ({"parameters": {"epochs": 2.5}}, "epochs must be a whole number"),
         ({"parameters": {"image_size": 10**9}}, "image_size must be from 32 to 4096"),
         ({"parameters": {"batch": "many"}}, "batch must be"),
         ({"parameters": {"variant": "huge"}}, "no variant 'huge'"),
