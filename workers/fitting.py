@@ -77,6 +77,8 @@ def _best(image: Subject, goldens: Sequence[Subject], shelf: _Shelf) -> Subject 
 
 def _worth(board: Pixels, golden: Pixels) -> float:
     """How well the golden fits, times how much of the board it shows."""
+    if not (registration.comparable(board) and registration.comparable(golden)):
+        return 0.0
     found = registration.best(board, golden)
     height, width = board.shape
     across, down = np.meshgrid(np.linspace(0, width, 17), np.linspace(0, height, 17))

@@ -95,6 +95,18 @@ def test_two_blank_pictures_fit_and_a_blank_golden_fits_no_board() -> None:
     assert isinstance(second, Refused)
 
 
+@pytest.mark.parametrize("size", [(1, 1), (640, 4), (20, 8000)])
+def test_a_speck_or_a_strip_is_refused_before_a_golden_is_stretched_over_it(
+    size: tuple[int, int],
+) -> None:
+    speck = np.full((*size, 3), 90, np.uint8)
+    (answer,) = golden.untrained().predict([base.Picture(speck, boards.golden(1), "speck.png")])
+    assert isinstance(answer, Refused)
+    assert "speck.png is" in str(answer)
+    (answer,) = golden.untrained().predict([base.Picture(boards.golden(1), speck)])
+    assert isinstance(answer, Refused)
+
+
 def test_deeppcb_pairs_fit_and_mixed_ones_do_not(deeppcb: Path) -> None:
     assert deeppcb.is_dir()
     from tests.benchmarks import deeppcb as reading

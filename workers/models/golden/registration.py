@@ -28,6 +28,7 @@ STILL = 0.35  # pixels
 COARSE, FINE = 80, 160  # pixels, the longer sides of the pyramid's pictures
 FEATURES, INLIERS = 800, 12
 STRETCH, AWAY = 1.25, 0.25  # a factor; a share of the board's size
+SMALLEST, LONGEST = 16, 40  # pixels a side; length by width
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,12 @@ class Fit:
 
 def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> Fit:
     """How the golden lies on the board, both grey and of equal levels; refused below `least`."""
+    for shown, what in ((board, name or "The picture"), (golden, "Its golden")):
+        if not comparable(shown):
+            raise Refused(
+                f"{what} is {shown.shape[1]} × {shown.shape[0]} pixels; to be compared, a picture"
+                f" needs {SMALLEST} on each side and may be {LONGEST} times as long as wide."
+            )
     found = best(board, golden, least)
     if found.confidence < least:
         raise Refused(
@@ -83,6 +90,12 @@ def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> Fit
             f" {found.residual:.0%} of the pixels differ."
         )
     return found
+
+
+def comparable(picture: Pixels) -> bool:
+    """Whether there is enough of it in both directions."""
+    short, long = sorted(picture.shape[:2])
+    return bool(short >= SMALLEST and long <= LONGEST * short)
 
 
 def best(board: Pixels, golden: Pixels, enough: float = SURE) -> Fit:
@@ -100,7 +113,7 @@ def agreement(board: Pixels, golden: Pixels, fit: Fit) -> tuple[float, float]:
 
     Some variance is taken for granted, so that two nearly blank pictures agree.
     """
-    scale = FINE / max(board.shape)
+    scale = min(FINE / max(board.shape), 1.0)
     small = dataclasses.replace(
         fit,
         transform=fit.transform * np.array([1, 1, scale]),
