@@ -36,15 +36,19 @@ class Trier:
         self._models: OrderedDict[str, Model] = OrderedDict()
 
     def answer(self, context: Context) -> Mapping[str, Any]:
-        """The boxes of the picture, with the time that decoding and looking took."""
+        """The boxes of the picture, which is then removed: a second attempt needs it, too."""
         request = cast("kinds.Try", context.request)
+        try:
+            return self._answer(context, request)
+        finally:
+            Path(request.path).unlink(missing_ok=True)
+
+    def _answer(self, context: Context, request: kinds.Try) -> Mapping[str, Any]:
+        """The boxes, with the time that decoding and looking took."""
         model, name = self._model(context, request)
         began = time.perf_counter()
         path = Path(request.path)
-        try:
-            decoded = pictures.decode(pictures.read(str(path)), path.name)
-        finally:
-            path.unlink(missing_ok=True)
+        decoded = pictures.decode(pictures.read(str(path)), path.name)
         found = _boxes(context, request, model, decoded)
         milliseconds = (time.perf_counter() - began) * 1000
         return {

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from tests.workers.running import House
 from workers.engine.pictures import Unreadable
+from workers.handlers import trying
 
 
 @pytest.fixture
@@ -51,6 +53,27 @@ def test_a_dropped_photo_is_answered_at_once_when_the_model_is_known(
     assert (job.result["width"], job.result["height"]) == (640, 426)
     assert {one["label"] for one in job.result["detections"]} >= {"person", "tv"}
     assert job.result["milliseconds"] / 1000 < second < first / 2
+
+
+def test_the_picture_is_there_until_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place: Place = places.make(tmp_path / "home")
+    project, copy = place.sample(2), tmp_path / "try.png"
+    with place.database.write.begin() as session:
+        board = next(iter(detecting.subjects(session, project, {})))
+        copy.write_bytes(place.files.read(board.sha256))
+        detecting.try_one(session, project, "golden", copy)
+    looked, there = trying._boxes, []
+
+    def look(*asked: Any) -> Any:
+        there.append(copy.exists())
+        return looked(*asked)
+
+    monkeypatch.setattr(trying, "_boxes", look)
+    place.carry_out(place.claim())
+    assert there == [True]
+    assert not copy.exists()
 
 
 def test_a_dropped_board_is_compared_with_the_golden_that_it_fits(tmp_path: Path) -> None:
