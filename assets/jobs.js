@@ -169,7 +169,8 @@ function state(job) {
 function times(job) {
   if (job.state === "running") return job.needs === null || job.needs === undefined ? "just begun" : `${span(job.needs)} left`;
   if (job.state === "queued") return job.waits ? `starts in about ${span(job.waits)}` : job.position > 1 ? `place ${job.position}` : job.behind ? `next, after #${job.behind}` : "next";
-  if (job.finished && job.started) return `${ago(job.finished)} · took ${span((Date.parse(job.finished) - Date.parse(job.started)) / 1000)}`;
+  // Of several attempts the time of the last alone is known.
+  if (job.finished && job.started && job.attempt === 1) return `${ago(job.finished)} · took ${span((Date.parse(job.finished) - Date.parse(job.started)) / 1000)}`;
   return ago(job.finished || job.at);
 }
 

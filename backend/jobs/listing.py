@@ -107,19 +107,24 @@ def _ahead(session: Session, job: Job, lane: kinds.Lane) -> tuple[list[Job], lis
 
 
 def _left(session: Session, job: Job) -> float | None:
-    """Seconds that a running job still needs, by its own pace or by what is usual."""
+    """Seconds that a running job still needs, by its own pace or by what is usual.
+
+    One that goes on has done a part in attempts whose time nobody kept, so it has no pace.
+    """
     gone = (now() - job.started).total_seconds() if job.started else 0.0
-    if job.progress > 0.05 and gone > 0:
+    if job.progress > 0.05 and gone > 0 and job.attempt == 1:
         return gone / job.progress - gone
     usual = _usual(session, job)
-    return None if usual is None else max(usual - gone, 0.0)
+    if usual is None:
+        return None
+    return usual * (1 - job.progress) if job.attempt > 1 else max(usual - gone, 0.0)
 
 
 def _usual(session: Session, job: Job) -> float | None:
-    """The median of the last jobs of this kind, and family of model, that ended well."""
+    """The median of the last jobs of this kind, and family of model, that ended well at once."""
     query = (
         select(Row.started, Row.finished, Row.request)
-        .where(Row.kind == job.kind, Row.state == JobState.DONE)
+        .where(Row.kind == job.kind, Row.state == JobState.DONE, Row.attempt == 1)
         .order_by(Row.id.desc())
         .limit(LOOKED_AT)
     )

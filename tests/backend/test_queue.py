@@ -307,6 +307,22 @@ def test_what_is_usual_is_told_by_the_family(database: Database) -> None:
         assert listing.standing(session, job).needs is not None
 
 
+def test_a_job_that_goes_on_is_foreseen_by_what_is_left_of_it(database: Database) -> None:
+    put(database, training())
+    job = taken(database, lane=Lane.LONG)
+    with database.write.begin() as session:
+        holding.progress(session, job, 0.9, "Epoch 9")
+        holding.release(session, job, "The worker ends.")
+    job = taken(database, lane=Lane.LONG)
+    with database.write.begin() as session:
+        assert listing.standing(session, job).needs is None  # not a ninth of a moment
+        holding.finish(session, job, {})
+    put(database, replace(training(), model_id=2))
+    with database.read() as session:
+        (waiting,) = listing.find(session, states=[JobState.QUEUED])
+        assert listing.standing(session, waiting).needs is None  # half a job says nothing
+
+
 def test_jobs_are_listed_by_what_one_looks_for(database: Database) -> None:
     put(database, evaluation(1), author="ann")
     put(database, training(), author="bob")

@@ -78,7 +78,7 @@ def _train(context: Context, request: kinds.Train, snapshot: TrainingSet) -> Tra
     parameters = Parameters(**request.parameters)
     if parameters.workers > 1 or context.settings.ray_address:
         cluster.join(context)
-    context.progress(0.0, "Reading the libraries that train")
+    context.progress(context.job.progress, "Reading the libraries that train")
     folder = context.folder / "training"
     folder.mkdir(exist_ok=True)
     family = base.implementation(request.family)
@@ -111,7 +111,7 @@ def _provenance(
         "snapshot": request.snapshot_id,
         "start": request.start,
         "parameters": dict(request.parameters),
-        "seconds": round(seconds, 1),
+        **({"seconds": round(seconds, 1)} if context.job.attempt == 1 else {}),
         "machine": holder.parts(context.job.worker)[0],
         "cores": os.cpu_count(),
         "devices": evaluating.device(),
