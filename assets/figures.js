@@ -1,7 +1,7 @@
 /** Drawings of what was measured: precision over recall, and the confusion of classes. */
 
 import { h } from "./dom.js";
-import { count } from "./words.js";
+import { count, share } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const GREY = "#9aa3ad";
@@ -27,10 +27,10 @@ export function precisionRecall(curves, colors) {
     h("div.chips", {}, Object.keys(curves).map((name) => h("span.chip", {}, h("i", { style: { background: colors[name] ?? GREY } }), name))));
 }
 
-/** @param {{labels: string[], matrix: number[][]}} found rows: what is there; columns: what was said */
+/** @param {{labels: string[], matrix: number[][], score?: number}} found rows: what is there; columns: what was said */
 export function confusion(found) {
   const most = Math.max(1, ...found.matrix.flat());
-  return h("figure.figure", {}, h("h3", {}, "What was taken for what"),
+  return h("figure.figure", {}, h("h3", {}, "What was taken for what", found.score !== undefined && h("small.quiet-text", {}, ` at a score of ${share(found.score, 2)}, for all classes`)),
     h("div", { style: { overflow: "auto" } }, h("table.confusion", {},
       h("thead", {}, h("tr", {}, h("th", { title: "Rows: what is there. Columns: what the model said. Background: nothing there, or nothing said." }, "is ↓  said →"), found.labels.map((name) => h("th.number", {}, name)))),
       h("tbody", {}, found.matrix.map((row, at) => h("tr", {}, h("th", {}, found.labels[at]),

@@ -22,8 +22,9 @@ export function measured(told, colors) {
 
 function perClass(seen, against, other) {
   const detects = Object.values(seen.per_class).some((one) => "ap50" in one);
-  const columns = detects ? [["truths", "Boxes"], ["ap50", "AP@.5"], ["ap50_95", "AP .5:.95"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"]] : [["truths", "Images"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"]];
-  return h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Class"), columns.map(([, words]) => h("th.number", {}, words)), other && h("th.number", {}, `Δ to ${other}`))),
+  const columns = detects ? [["truths", "Boxes"], ["ap50", "AP@.5"], ["ap50_95", "AP .5:.95"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"], ["score", "At score"]] : [["truths", "Images"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"]];
+  const why = { score: "Precision, recall and F1 stand at the score where the F1 of the class is best" };
+  return h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Class"), columns.map(([key, words]) => h("th.number", { title: why[key] ?? "" }, words)), other && h("th.number", {}, `Δ to ${other}`))),
     h("tbody", {}, Object.entries(seen.per_class).map(([name, one]) => h("tr", {}, h("td", {}, name),
       columns.map(([key]) => h("td.number", {}, key === "truths" ? count(one[key] ?? one.images ?? 0) : share(one[key]))), other && delta(against[name])))));
 }
