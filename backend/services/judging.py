@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy.orm import Session
 
+from backend import matching
 from backend.domain import Box, Detection, DetectionRef, Origin, Revision, State, Verdict
 from backend.errors import Invalid
-from backend.services import deciding, labelling
+from backend.services import deciding, labelling, measuring
 from backend.services.deciding import Sheet
 from backend.storage import warehouse
 
@@ -30,28 +31,14 @@ class Answer:
 
 def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: str) -> Revision:
     """Save an answer; boxes and decisions that it does not name stay."""
-    boxes = list(labelling.boxes_of(session, [image_id])[image_id])
+    boxes = labelling.boxes_of(session, [image_id])[image_id]
     now = deciding.standing(session, [image_id], [run_id])[image_id]
-    refused = set(deciding.numbers(now, run_id, Verdict.FALSE_CALL))
-    accepted = set(deciding.numbers(now, run_id, Verdict.ACCEPT))
-    found = {one.idx: one for one in warehouse.detections(session, run_id, [image_id])[image_id]}
-    for idx, verdict in answer.verdicts.items():
-        if idx not in found:
-            raise Invalid(f"Run {run_id} has no detection {idx} in image {image_id}.")
-        ref = DetectionRef(run_id, image_id, idx)
-        one = answer.corrected.get(idx, found[idx])
-        refused.discard(idx)
-        if verdict is Verdict.FALSE_CALL:
-            refused.add(idx)
-        if verdict is not Verdict.ACCEPT or idx in answer.corrected:
-            accepted.discard(idx)
-            boxes = [box for box in boxes if box.detection != ref]
-        there = idx in accepted or any(box.detection == ref for box in boxes)
-        if verdict is Verdict.ACCEPT and not there:
-            boxes.append(Box(one.x1, one.y1, one.x2, one.y2, one.label, Origin.MODEL, "", ref))
+    said = _Said(run_id, image_id, answer, _found(session, run_id, image_id, answer))
+    refused = said.refused(deciding.numbers(now, run_id, Verdict.FALSE_CALL))
+    taken, accepted = _take(said, boxes, deciding.numbers(now, run_id, Verdict.ACCEPT), refused)
     sheet = Sheet(
         labelling.version_of(session, image_id),
-        (*boxes, *(box for box in answer.missed if not _stands(box, boxes))),
+        (*taken, *(box for box in answer.missed if not _stands(box, taken))),
         State.DONE if answer.board else None,
         action=f"judge {len(answer.verdicts)}",
         run_id=run_id,
@@ -61,6 +48,82 @@ def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: 
         verdict=answer.board,
     )
     return deciding.save(session, image_id, sheet, author)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """An answer beside the run's detections by number, as the answer corrects them."""
+
+    run_id: int
+    image_id: int
+    answer: Answer
+    found: Mapping[int, Detection]
+
+    def ref(self, idx: int) -> DetectionRef:
+        return DetectionRef(self.run_id, self.image_id, idx)
+
+    def all(self, verdict: Verdict) -> list[int]:
+        return [idx for idx, one in self.answer.verdicts.items() if one is verdict]
+
+    def refused(self, before: Sequence[int]) -> set[int]:
+        return {*before}.difference(self.answer.verdicts).union(self.all(Verdict.FALSE_CALL))
+
+    def left(self, boxes: Sequence[Box]) -> list[Box]:
+        """A detection that is not accepted takes its own box with it."""
+        gone = {*self.answer.verdicts}.difference(self.all(Verdict.ACCEPT))
+        refs = {self.ref(idx) for idx in gone}
+        return [box for box in boxes if box.detection not in refs]
+
+
+def _found(session: Session, run_id: int, image_id: int, answer: Answer) -> dict[int, Detection]:
+    found = {one.idx: one for one in warehouse.detections(session, run_id, [image_id])[image_id]}
+    for idx in answer.verdicts:
+        if idx not in found:
+            raise Invalid(f"Run {run_id} has no detection {idx} in image {image_id}.")
+    return found | dict(answer.corrected)
+
+
+def _take(
+    said: _Said, boxes: Sequence[Box], before: Sequence[int], refused: Collection[int]
+) -> tuple[list[Box], set[int]]:
+    """The boxes that are left, and the detections accepted without a box of their own.
+
+    A detection over a label confirms it, a corrected one moves it; one over nothing becomes a box.
+    """
+    left = said.left(boxes)
+    under = _under(said, left, refused)
+    taken = {box.id: box for box in left}
+    accepted = {*before}.difference(said.answer.verdicts)
+    for idx in said.all(Verdict.ACCEPT):
+        box, one, ref = under.get(idx), said.found[idx], said.ref(idx)
+        corrected = idx in said.answer.corrected
+        if idx in before and not corrected:
+            accepted.add(idx)
+        elif box is None:
+            fresh = Box(one.x1, one.y1, one.x2, one.y2, one.label, Origin.MODEL, "", ref)
+            taken[f"new {idx}"] = fresh
+        else:
+            taken[box.id] = _moved(box, one, ref) if corrected else box
+            accepted |= {idx} if taken[box.id].detection != ref else set()
+    return list(taken.values()), accepted
+
+
+def _under(said: _Said, boxes: Sequence[Box], refused: Collection[int]) -> dict[int, Box]:
+    """The box that each detection stands over: its own, else the label that it found."""
+    refs = {said.ref(idx) for idx in said.found}
+    own = {box.detection.idx: box for box in boxes if box.detection and box.detection in refs}
+    # A box that its own detection moves is nobody else's.
+    moved = {idx: own[idx] for idx in said.answer.corrected if idx in own}
+    free = [box for box in boxes if box not in moved.values()]
+    shown = [one for idx, one in said.found.items() if idx not in moved and idx not in refused]
+    hits = matching.match_boxes(shown, free, measuring.IOU).detections
+    over = {one.idx: free[hit] for one, hit in zip(shown, hits, strict=True) if hit >= 0}
+    return over | own
+
+
+def _moved(box: Box, one: Detection, ref: DetectionRef) -> Box:
+    ref = box.detection or ref
+    return replace(box, x1=one.x1, y1=one.y1, x2=one.x2, y2=one.y2, label=one.label, detection=ref)
 
 
 def _stands(box: Box, boxes: Sequence[Box]) -> bool:

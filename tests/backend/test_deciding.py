@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.domain import Box, Detection, DetectionRef, Origin, Run, RunImage, Verdict
+from backend.domain import Box, Detection, DetectionRef, Origin, Run, RunImage, State, Verdict
 from backend.errors import Invalid
-from backend.services import deciding, images, judging, labelling, projects
+from backend.services import deciding, images, judging, labelling, measuring, projects
 from backend.services.deciding import Sheet, Subject
 from backend.services.images import NewImage
 from backend.services.judging import Answer
@@ -137,6 +137,39 @@ def test_a_sweep_judges_over_what_stands(board: Board) -> None:
     assert {box.id == "own" or box.detection is not None for box in boxes} == {True}
     judging.judge(board.session, RUN, board.id, Answer({0: Verdict.FALSE_CALL}), "ben")
     assert board.stands() == {0: Verdict.FALSE_CALL, 1: Verdict.FALSE_CALL}
+
+
+def judged(board: Board, answer: Answer) -> list[tuple[float, str]]:
+    judging.judge(board.session, RUN, board.id, answer, "ben")
+    boxes = labelling.boxes_of(board.session, [board.id])[board.id]
+    return [(box.x1, box.label) for box in boxes]
+
+
+def test_accepting_a_detection_over_a_label_confirms_the_label(board: Board) -> None:
+    board.save(Box(11.0, 11.0, 31.0, 31.0, "spur"), Box(50.0, 50.0, 80.0, 80.0, "spur"))
+    both = Answer({0: Verdict.ACCEPT, 1: Verdict.ACCEPT})
+    wanted = [(11.0, "spur"), (50.0, "short"), (50.0, "spur")]
+    for _ in range(2):
+        assert sorted(judged(board, both)) == wanted
+        assert board.stands() == {0: Verdict.ACCEPT, 1: Verdict.ACCEPT}
+    assert len(judged(board, Answer({0: Verdict.FALSE_CALL}))) == 3
+
+
+def test_accepting_all_that_is_right_leaves_boxes_and_escapes_as_they_were(board: Board) -> None:
+    labels = [Box(11.0, 11.0, 31.0, 31.0, "spur"), Box(50.0, 50.0, 80.0, 80.0, "short")]
+    board.save(*labels, state=State.DONE)
+    before = measuring.figures(board.session, RUN)
+    judged(board, Answer({0: Verdict.ACCEPT, 1: Verdict.ACCEPT}))
+    assert measuring.figures(board.session, RUN) == before
+    assert (before.right, before.escapes) == (2, 0)
+
+
+def test_correcting_a_detection_over_a_label_moves_the_label(board: Board) -> None:
+    board.save(Box(11.0, 11.0, 31.0, 31.0, "spur"))
+    answer = Answer({0: Verdict.ACCEPT}, {0: replace(FOUND[0], x1=12.0)})
+    for _ in range(2):
+        assert judged(board, answer) == [(12.0, "spur")]
+        assert board.stands() == {0: Verdict.CORRECT}
 
 
 def test_subjects_are_told_apart() -> None:
