@@ -81,7 +81,7 @@ def decide(
         raise NotFound(f"There is no file {table}.")
     seen = decisions = 0
     with rooms.open_rooms() as at, table.open(newline="", encoding="utf-8") as file:
-        for image_id, lines in answering.images(csv.DictReader(file)):
+        for image_id, lines in answering.images(run, csv.DictReader(file)):
             with at.database.write.begin() as session:
                 said = answering.answer(session, run, image_id, lines)
                 judging.judge(session, run, image_id, said, rooms.me())

@@ -26,9 +26,12 @@ SAID = {
 BOARDS = {"": None, "pass": Verdict.PASS, "fail": Verdict.FAIL}
 
 
-def images(rows: Iterable[Row]) -> Iterator[tuple[int, list[tuple[int, Row]]]]:
+def images(run_id: int, rows: Iterable[Row]) -> Iterator[tuple[int, list[tuple[int, Row]]]]:
     """The images of a table with their numbered lines; lines that decide nothing are left out."""
     lines = [(n, row) for n, row in enumerate(rows, 2) if row.get("decision") or row.get("board")]
+    for n, row in lines:
+        if row.get("run") and (other := _whole(n, row, "run")) != run_id:
+            raise Invalid(f"Line {n}: it is of run {other}, not of run {run_id}.")
     numbered = [(_whole(n, row, "image"), n, row) for n, row in lines]
     for image_id, part in groupby(sorted(numbered, key=itemgetter(0, 1)), itemgetter(0)):
         yield image_id, [(n, row) for _, n, row in part]

@@ -52,7 +52,7 @@ def table(session: Session) -> list[dict[str, str]]:
 
 
 def decide(session: Session, rows: list[dict[str, str]]) -> None:
-    for image_id, lines in answering.images(rows):
+    for image_id, lines in answering.images(RUN, rows):
         said = answering.answer(session, RUN, image_id, lines)
         judging.judge(session, RUN, image_id, said, "ana")
 
@@ -105,6 +105,15 @@ def test_a_table_read_twice_says_nothing_new(session: Session) -> None:
     assert deciding.standing(session, [int(rows[0]["image"])], [RUN]) == before
 
 
+def test_a_table_of_another_run_is_refused_before_anything_is_written(session: Session) -> None:
+    rows = table(session)
+    rows[0] |= {"decision": "accept"}
+    rows[2] |= {"decision": "accept", "run": "2"}
+    with pytest.raises(Invalid, match="Line 4: it is of run 2, not of run 5"):
+        decide(session, rows)
+    assert [row["decision"] for row in table(session)] == [""] * 4
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -113,6 +122,8 @@ def test_a_table_read_twice_says_nothing_new(session: Session) -> None:
         ({"decision": "accept", "x1": "left"}, "Line 2: x1, y1, x2 and y2"),
         ({"decision": "accept", "idx": "9"}, "no detection 9"),
         ({"board": "maybe"}, "Line 2: a decision"),
+        ({"decision": "accept", "run": "2"}, "Line 2: it is of run 2, not of run 5."),
+        ({"decision": "accept", "run": "x"}, "Line 2: run is a whole number"),
     ],
 )
 def test_a_line_that_makes_no_sense_is_named(
