@@ -11,7 +11,7 @@ from backend import matching
 from backend.domain import Box, Detection, DetectionRef, Origin, Revision, State, Verdict
 from backend.errors import Invalid
 from backend.services import deciding, labelling, measuring
-from backend.services.deciding import Sheet
+from backend.services.deciding import BOARD, Sheet, Subject
 from backend.storage import warehouse
 
 
@@ -33,6 +33,7 @@ def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: 
     """Save an answer; boxes and decisions that it does not name stay."""
     boxes = labelling.boxes_of(session, [image_id])[image_id]
     now = deciding.standing(session, [image_id], [run_id])[image_id]
+    board = now.get(Subject(run_id, None, BOARD))
     said = _Said(run_id, image_id, answer, _found(session, run_id, image_id, answer))
     refused = said.refused(deciding.numbers(now, run_id, Verdict.FALSE_CALL))
     taken, accepted = _take(said, boxes, deciding.numbers(now, run_id, Verdict.ACCEPT), refused)
@@ -44,8 +45,8 @@ def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: 
         run_id=run_id,
         rejected=tuple(sorted(refused)),
         accepted=tuple(sorted(accepted)),
-        review=answer.board is not None,
-        verdict=answer.board,
+        review=True,
+        verdict=answer.board or (board.verdict if board else None),
     )
     return deciding.save(session, image_id, sheet, author)
 

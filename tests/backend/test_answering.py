@@ -114,6 +114,26 @@ def test_a_table_of_another_run_is_refused_before_anything_is_written(session: S
     assert [row["decision"] for row in table(session)] == [""] * 4
 
 
+def test_a_missed_defect_is_recorded_whether_or_not_the_board_is_judged(session: Session) -> None:
+    rows = table(session)
+    image = int(rows[0]["image"])
+    lines = [rows[0] | {"idx": "", "decision": "missed", "x1": "1"}]
+    for _ in range(2):
+        decide(session, lines)
+        said = deciding.standing(session, [image], [RUN])[image]
+        assert [one.verdict for one in said.values()] == [Verdict.MISSED]
+    assert len(labelling.boxes_of(session, [image])[image]) == 1
+
+
+def test_a_line_without_a_board_leaves_the_verdict_on_the_board(session: Session) -> None:
+    rows = table(session)
+    image = int(rows[0]["image"])
+    decide(session, [rows[0] | {"board": "fail"}])
+    decide(session, [rows[0] | {"idx": "", "decision": "missed", "x1": "1"}])
+    said = deciding.standing(session, [image], [RUN])[image]
+    assert sorted(one.verdict for one in said.values()) == [Verdict.FAIL, Verdict.MISSED]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
