@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -80,8 +79,8 @@ def decide(
     if not table.is_file():
         raise NotFound(f"There is no file {table}.")
     seen = decisions = 0
-    with rooms.open_rooms() as at, table.open(newline="", encoding="utf-8") as file:
-        for image_id, lines in answering.images(run, csv.DictReader(file)):
+    with rooms.open_rooms() as at:
+        for image_id, lines in answering.images(run, answering.rows(table)):
             with at.database.write.begin() as session:
                 said = answering.answer(session, run, image_id, lines)
                 judging.judge(session, run, image_id, said, rooms.me())

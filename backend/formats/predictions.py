@@ -6,7 +6,6 @@ classes by name (or by COCO's category: the order of the project's classes from 
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 
 from backend.domain import Detection
 from backend.errors import Invalid
+from backend.formats import tabular
 
 CORNERS = ("x1", "y1", "x2", "y2")
 Row = Mapping[str, Any]
@@ -47,10 +47,7 @@ def read(path: Path, images: Mapping[str, int], classes: Sequence[str], name: st
 
 def _rows(path: Path, name: str) -> Iterator[tuple[str, Row]]:
     """Each entry with the words for its place."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Invalid(f"{name} is not UTF-8 text, so it holds no predictions.") from error
+    text = tabular.text(path, name, "predictions")
     if text.lstrip()[:1] in ("[", "{"):
         yield from _results(text, name)
     else:
@@ -71,13 +68,10 @@ def _results(text: str, name: str) -> Iterator[tuple[str, Row]]:
 
 
 def _table(text: str, name: str) -> Iterator[tuple[str, Row]]:
-    reader = csv.DictReader(text.splitlines())
-    missing = {"name", "label", "score", *CORNERS}.difference(reader.fieldnames or ())
-    if missing:
-        raise Invalid(f"{name} has no column {', '.join(sorted(missing))}; a table needs them.")
-    for row in reader:
+    needed = [(column,) for column in sorted({"name", "label", "score", *CORNERS})]
+    for line, row in tabular.rows(text, name, needed):
         if row["label"]:  # an image in which nothing was found has a line without a box
-            yield f"line {reader.line_num}", row
+            yield f"line {line}", row
 
 
 def _keys(images: Mapping[str, int]) -> dict[str, str]:

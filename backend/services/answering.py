@@ -6,16 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, Verdict
 from backend.errors import Invalid
+from backend.formats import tabular
 from backend.services import deciding
 from backend.services.judging import Answer
 from backend.storage import warehouse
 
 Row = Mapping[str, str]
+NEEDED = (("image",), ("decision", "board"))
 CORNERS = ("x1", "y1", "x2", "y2")
 SAID = {
     "accept": Verdict.ACCEPT,
@@ -23,7 +26,15 @@ SAID = {
     "false_call": Verdict.FALSE_CALL,
     "missed": Verdict.MISSED,
 }
+# No database has larger numbers.
+MOST_DIGITS = 18
 BOARDS = {"": None, "pass": Verdict.PASS, "fail": Verdict.FAIL}
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """The lines of a table."""
+    text = tabular.text(path, path.name, "answers")
+    return (row for _, row in tabular.rows(text, path.name, NEEDED))
 
 
 def images(run_id: int, rows: Iterable[Row]) -> Iterator[tuple[int, list[tuple[int, Row]]]]:
@@ -53,7 +64,7 @@ def answer(
             raise Invalid(f"Line {n}: a decision is one of {words}.")
         board = BOARDS[row.get("board", "")] or board
         if said == "missed":
-            missed.append(Box(*_corners(n, row), row["label"]))
+            missed.append(Box(*_corners(n, row), row.get("label", "")))
         elif said:
             idx = _whole(n, row, "idx")
             verdicts[idx] = SAID[said]
@@ -84,6 +95,6 @@ def _corners(n: int, row: Row) -> tuple[float, float, float, float]:
 
 def _whole(n: int, row: Row, name: str) -> int:
     text = row.get(name, "")
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > MOST_DIGITS:
         raise Invalid(f"Line {n}: {name} is a whole number, not {text[:40]!r}.")
     return int(text)

@@ -148,6 +148,16 @@ def test_what_cannot_be_opened_is_said_in_one_line(
     assert said in err
 
 
+def test_a_table_that_decides_nothing_by_mistake_is_refused(loupe: Said, tmp_path: Path) -> None:
+    table = tmp_path / "r.csv"
+    table.write_text("image,idx,verdict\n1,0,accept\n")
+    code, _, wrong = loupe("decide", "1", str(table))
+    assert (code, "r.csv has no column decision or board" in wrong) == (1, True)
+    table.write_bytes("image,decision\n1,\u00e4\n".encode("latin-1"))
+    code, _, wrong = loupe("decide", "1", str(table))
+    assert (code, "r.csv is not UTF-8 text" in wrong) == (1, True)
+
+
 def test_a_report_that_fails_leaves_no_file(loupe: Said, tmp_path: Path) -> None:
     _, _, absent = loupe("report", "99", str(tmp_path / "run.csv"))
     _, _, nowhere = loupe("report", "99", str(tmp_path / "nowhere" / "run.csv"))

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from sqlalchemy.orm import Session
@@ -134,6 +135,52 @@ def test_a_line_without_a_board_leaves_the_verdict_on_the_board(session: Session
     assert sorted(one.verdict for one in said.values()) == [Verdict.FAIL, Verdict.MISSED]
 
 
+def saved(path: Path, text: str, encoding: str = "utf-8") -> Path:
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "image,idx,decision,x1\n7,0,accept,1.5\n",
+        "Image,IDX,Decision,X1\n7,0,accept,1.5\n",
+        "image;idx;decision;x1\r\n7;0;accept;1,5\r\n",
+        "image\tidx\tdecision\tx1\n7\t0\taccept\t1.5\n",
+    ],
+)
+def test_a_table_is_read_as_excel_and_others_write_it(
+    tmp_path: Path, text: str, encoding: str
+) -> None:
+    (row,) = answering.rows(saved(tmp_path / "r.csv", text, encoding))
+    assert row == {"image": "7", "idx": "0", "decision": "accept", "x1": "1.5"}
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "words"),
+    [
+        ("", "utf-8", "r.csv has no column image, decision or board"),
+        ("image,idx\n7,0\n", "utf-8", "r.csv has no column decision or board"),
+        ("image,decision,name\n7,accept,Stra\u00dfe\n", "utf-16", "r.csv is not UTF-8 text"),
+        ("image,decision,name\n7,accept,Stra\u00dfe\n", "latin-1", "r.csv is not UTF-8 text"),
+        ("image,decision\n7," + "a" * 200_000, "utf-8", "r.csv is no table of CSV: field larger"),
+    ],
+)
+def test_a_file_that_is_no_table_of_answers_is_named(
+    tmp_path: Path, text: str, encoding: str, words: str
+) -> None:
+    with pytest.raises(Invalid, match=words):
+        list(answering.rows(saved(tmp_path / "r.csv", text, encoding)))
+
+
+def test_a_report_in_parquet_is_not_read_as_a_table(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    path.write_bytes(b"".join(reporting.write(session, RUN, "parquet")))
+    with pytest.raises(Invalid, match=r"r\.parquet is not UTF-8 text, so it holds no answers"):
+        list(answering.rows(path))
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -141,6 +188,8 @@ def test_a_line_without_a_board_leaves_the_verdict_on_the_board(session: Session
         ({"decision": "accept", "idx": "x"}, "Line 2: idx is a whole number"),
         ({"decision": "accept", "x1": "left"}, "Line 2: x1, y1, x2 and y2"),
         ({"decision": "accept", "idx": "9"}, "no detection 9"),
+        ({"decision": "accept", "idx": "9" * 30}, "Line 2: idx is a whole number"),
+        ({"decision": "missed", "label": ""}, "cannot be labelled ''"),
         ({"board": "maybe"}, "Line 2: a decision"),
         ({"decision": "accept", "run": "2"}, "Line 2: it is of run 2, not of run 5."),
         ({"decision": "accept", "run": "x"}, "Line 2: run is a whole number"),
