@@ -31,6 +31,7 @@ class Answer:
 
 def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: str) -> Revision:
     """Save an answer; boxes and decisions that it does not name stay."""
+    version = labelling.version_of(session, image_id)
     boxes = labelling.boxes_of(session, [image_id])[image_id]
     now = deciding.standing(session, [image_id], [run_id])[image_id]
     board = now.get(Subject(run_id, None, BOARD))
@@ -38,7 +39,7 @@ def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: 
     refused = said.refused(deciding.numbers(now, run_id, Verdict.FALSE_CALL))
     taken, accepted = _take(said, boxes, deciding.numbers(now, run_id, Verdict.ACCEPT), refused)
     sheet = Sheet(
-        labelling.version_of(session, image_id),
+        version,
         (*taken, *(box for box in answer.missed if not _stands(box, taken))),
         State.DONE if answer.board else None,
         action=f"judge {len(answer.verdicts)}",

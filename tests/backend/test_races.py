@@ -1,0 +1,61 @@
+"""Two people at once: what one saves while the other's transaction begins is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from backend.domain import Box, Detection, Run, RunImage, Verdict
+from backend.services import deciding, images, judging, labelling, projects
+from backend.services.deciding import Sheet
+from backend.services.images import NewImage
+from backend.services.judging import Answer
+from backend.storage import warehouse
+from backend.storage.engine import Database
+
+RUN = 7
+ENOUGH = 0.5
+Does = Callable[[Session], object]
+
+
+def beside(database: Database, first: Does, second: Does) -> None:
+    """`second` begins when `first` has written and not yet committed."""
+
+    def later() -> None:
+        with database.write.begin() as session:
+            second(session)
+
+    with ThreadPoolExecutor(1) as pool:
+        with database.write.begin() as session:
+            first(session)
+            waiting = pool.submit(later)
+            time.sleep(ENOUGH)
+        waiting.result()
+
+
+def image_with_a_spur(session: Session) -> int:
+    project = projects.create(session, "line", classes=("spur",))
+    images.add(session, project.id, [NewImage("a", "0" * 64, 100, 100)], "ana")
+    image = images.find(session, project.id, "a").id
+    warehouse.start(session, Run(RUN, "v1", "yolo", datetime.now(UTC), project.id))
+    spur = Detection(10.0, 10.0, 30.0, 30.0, "spur", 0.9)
+    warehouse.record(session, RUN, [RunImage(image, "a", detections=(spur,))])
+    return image
+
+
+def test_a_sweep_keeps_the_box_that_somebody_saves_meanwhile(database: Database) -> None:
+    with database.write.begin() as session:
+        image = image_with_a_spur(session)
+    own = Sheet(0, (Box(50.0, 50.0, 70.0, 70.0, "spur"),))
+    beside(
+        database,
+        lambda session: deciding.save(session, image, own, "ana"),
+        lambda session: judging.judge(session, RUN, image, Answer({0: Verdict.ACCEPT}), "bob"),
+    )
+    with database.read() as session:
+        boxes = labelling.boxes_of(session, [image])[image]
+    assert sorted(box.x1 for box in boxes) == [10.0, 50.0]
