@@ -93,8 +93,15 @@ def options(session: Session, project_id: int) -> dict[str, Any]:
 
 def set_option(session: Session, project_id: int, name: str, value: Any) -> None:
     """Choose something for a project."""
+    lock(session, project_id)
     chosen = options(session, project_id) | {name: value}
     session.execute(update(ProjectRow).filter_by(id=project_id).values(options=chosen))
+
+
+def lock(session: Session, project_id: int) -> None:
+    """Let nobody else change the project's row until the transaction ends; rows may be added."""
+    query = select(ProjectRow.id).filter_by(id=project_id)
+    session.execute(query.with_for_update(key_share=True))
 
 
 def _others(session: Session) -> str:

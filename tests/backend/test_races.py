@@ -9,8 +9,17 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
-from backend.domain import Box, Detection, Run, RunImage, Verdict
-from backend.services import deciding, images, judging, labelling, projects
+from backend.domain import Box, Detection, Person, Role, Run, RunImage, Verdict
+from backend.services import (
+    deciding,
+    images,
+    judging,
+    labelling,
+    members,
+    people,
+    projects,
+    reviewing,
+)
 from backend.services.deciding import Sheet
 from backend.services.images import NewImage
 from backend.services.judging import Answer
@@ -59,3 +68,20 @@ def test_a_sweep_keeps_the_box_that_somebody_saves_meanwhile(database: Database)
     with database.read() as session:
         boxes = labelling.boxes_of(session, [image])[image]
     assert sorted(box.x1 for box in boxes) == [10.0, 50.0]
+
+
+def test_a_project_stays_closed_when_somebody_moves_the_threshold_meanwhile(
+    database: Database,
+) -> None:
+    with database.write.begin() as session:
+        project = projects.create(session, "secret").id
+        for name in ("ana", "bob"):
+            people.add(session, name, Role.LABELER, "password1")
+    beside(
+        database,
+        lambda session: members.choose(session, project, ["ana"]),
+        lambda session: reviewing.set_rule(session, project, {"threshold": 0.4}),
+    )
+    with database.read() as session:
+        assert members.hidden(session, Person("bob", Role.LABELER)) == {project}
+        assert reviewing.rule(session, project)["threshold"] == 0.4
