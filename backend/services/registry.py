@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from backend.domain import JobState, Model, ModelState
 from backend.errors import Invalid, NotFound, Refused
-from backend.storage.tables import JobRow, ModelRow, ProjectRow
+from backend.services import projects
+from backend.storage.tables import JobRow, ModelRow
 
 CHAMPION = "champion"
 LOST: dict[str | None, ModelState] = {
@@ -47,7 +48,7 @@ def add(
 
     Its parent is the model that it begins from, else the champion that it follows.
     """
-    session.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update())
+    projects.lock(session, project_id)
     last = session.scalar(select(func.max(ModelRow.number)).filter_by(project_id=project_id))
     before = parent or champion(session, project_id)
     row = ModelRow(
@@ -81,6 +82,7 @@ def complete(
 ) -> Model:
     """The model is ready; the first one of a project becomes its champion by itself."""
     row = _row(session, model_id)
+    projects.lock(session, row.project_id)
     row.weights, row.state = weights, ModelState.READY
     row.facts = {"against": dict(against or {}), "provenance": dict(provenance or {})}
     _keep(row, evaluation)
@@ -111,6 +113,7 @@ def keep_runtimes(session: Session, model_id: int, rows: Sequence[Mapping[str, A
 def promote(session: Session, model_id: int) -> Model:
     """Make a ready model the champion; the one before can be promoted again at any time."""
     row = _row(session, model_id)
+    projects.lock(session, row.project_id)
     if row.state != ModelState.READY:
         raise Refused(f"v{row.number} is not ready, so it cannot become the champion.")
     same = update(ModelRow).filter_by(project_id=row.project_id, champion=True)

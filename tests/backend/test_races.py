@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, Person, Role, Run, RunImage, Verdict
@@ -18,6 +20,7 @@ from backend.services import (
     members,
     people,
     projects,
+    registry,
     reviewing,
 )
 from backend.services.deciding import Sheet
@@ -25,6 +28,7 @@ from backend.services.images import NewImage
 from backend.services.judging import Answer
 from backend.storage import warehouse
 from backend.storage.engine import Database
+from backend.storage.tables import ModelRow
 
 RUN = 7
 ENOUGH = 0.5
@@ -85,3 +89,41 @@ def test_a_project_stays_closed_when_somebody_moves_the_threshold_meanwhile(
     with database.read() as session:
         assert members.hidden(session, Person("bob", Role.LABELER)) == {project}
         assert reviewing.rule(session, project)["threshold"] == 0.4
+
+
+def models(session: Session, many: int) -> list[int]:
+    project = projects.create(session, "line").id
+    nothing: dict[str, Any] = {"classes": (), "snapshot_id": None, "parameters": {}}
+    return [registry.add(session, project, "yolo", **nothing).id for _ in range(many)]
+
+
+def champions(session: Session) -> list[int]:
+    return list(session.scalars(select(ModelRow.id).filter_by(champion=True)))
+
+
+def test_a_project_has_one_champion_when_two_are_promoted_at_once(database: Database) -> None:
+    with database.write.begin() as session:
+        first, second, third = models(session, 3)
+        for model in (first, second, third):
+            registry.complete(session, model, "0" * 64, {})
+    beside(
+        database,
+        lambda session: registry.promote(session, second),
+        lambda session: registry.promote(session, third),
+    )
+    with database.read() as session:
+        assert champions(session) == [third]
+
+
+def test_a_project_has_one_champion_when_its_first_models_are_ready_at_once(
+    database: Database,
+) -> None:
+    with database.write.begin() as session:
+        first, second = models(session, 2)
+    beside(
+        database,
+        lambda session: registry.complete(session, first, "0" * 64, {}),
+        lambda session: registry.complete(session, second, "1" * 64, {}),
+    )
+    with database.read() as session:
+        assert champions(session) == [first]
