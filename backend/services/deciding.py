@@ -32,8 +32,9 @@ class Sheet:
     """All that a person says of an image in one save; None leaves a thing as it is.
 
     `rejected` and `accepted` are all detections of `run_id` that are refused, and those taken
-    without a box of their own because a label stands there already. Only a review knows missed
-    defects and the board's `verdict`.
+    without a box of their own because a label stands there already; `missed` are boxes that stood
+    before and that the run did not find. Only a review knows missed defects and the board's
+    `verdict`.
     """
 
     version: int
@@ -45,6 +46,7 @@ class Sheet:
     run_id: int | None = None
     rejected: tuple[int, ...] | None = None
     accepted: tuple[int, ...] | None = None
+    missed: tuple[str, ...] = ()
     review: bool = False
     verdict: Verdict | None = None
     seconds: float = 0.0
@@ -255,7 +257,9 @@ def _shown(
         if ref and ref.image_id == image_id:
             verdict = _agrees(box, _detection(found, ref))
             shown[Subject(ref.run_id, ref.idx)] = (verdict, box)
-        elif sheet.review and sheet.run_id is not None and not ref and box.id not in known:
+        elif ref or not sheet.review or sheet.run_id is None:
+            continue
+        elif box.id not in known or box.id in sheet.missed:
             shown[Subject(sheet.run_id, None, box.id)] = (Verdict.MISSED, box)
     return shown
 

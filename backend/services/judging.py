@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy.orm import Session
 
 from backend import matching
-from backend.domain import Box, Detection, DetectionRef, Origin, Revision, State, Verdict
+from backend.domain import Box, Detection, DetectionRef, Image, Origin, Revision, State, Verdict
 from backend.errors import Invalid
-from backend.services import deciding, labelling, measuring
+from backend.services import deciding, images, labelling, measuring
 from backend.services.deciding import BOARD, Sheet, Subject
 from backend.storage import warehouse
 
@@ -38,14 +38,16 @@ def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: 
     said = _Said(run_id, image_id, answer, _found(session, run_id, image_id, answer))
     refused = said.refused(deciding.numbers(now, run_id, Verdict.FALSE_CALL))
     taken, accepted = _take(said, boxes, deciding.numbers(now, run_id, Verdict.ACCEPT), refused)
+    missed, known = _missed(session, image_id, answer, taken)
     sheet = Sheet(
         version,
-        (*taken, *(box for box in answer.missed if not _stands(box, taken))),
+        (*taken, *missed),
         State.DONE if answer.board else None,
         action=f"judge {len(answer.verdicts)}",
         run_id=run_id,
         rejected=tuple(sorted(refused)),
         accepted=tuple(sorted(accepted)),
+        missed=known,
         review=True,
         verdict=answer.board or (board.verdict if board else None),
     )
@@ -128,7 +130,20 @@ def _moved(box: Box, one: Detection, ref: DetectionRef) -> Box:
     return replace(box, x1=one.x1, y1=one.y1, x2=one.x2, y2=one.y2, label=one.label, detection=ref)
 
 
-def _stands(box: Box, boxes: Sequence[Box]) -> bool:
-    """Whether the same box is there already: a table may be read twice."""
-    place = (box.x1, box.y1, box.x2, box.y2, box.label)
-    return any((one.x1, one.y1, one.x2, one.y2, one.label) == place for one in boxes)
+def _missed(
+    session: Session, image_id: int, answer: Answer, boxes: Sequence[Box]
+) -> tuple[list[Box], tuple[str, ...]]:
+    """Missed defects that become boxes, and the boxes that show the others already."""
+    if not answer.missed:
+        return [], ()
+    image = images.get(session, image_id)
+    there = {_place(box, image): box.id for box in boxes}
+    wanted = {_place(box, image): box for box in answer.missed}
+    fresh = [box for place, box in wanted.items() if place not in there]
+    return fresh, tuple(there[place] for place in wanted if place in there)
+
+
+def _place(box: Box, image: Image) -> tuple[float, float, float, float, str]:
+    """Where and what a box is once it is saved."""
+    x2, y2 = min(float(image.width), box.x2), min(float(image.height), box.y2)
+    return max(0.0, box.x1), max(0.0, box.y1), x2, y2, box.label

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.orm import Session
 
-from backend.domain import Detection, Run, RunImage, State, Verdict
+from backend.domain import Box, Detection, Run, RunImage, State, Verdict
 from backend.errors import Invalid
 from backend.services import (
     answering,
@@ -23,7 +23,7 @@ from backend.services import (
     projects,
     reporting,
 )
-from backend.services.deciding import BOARD, Subject
+from backend.services.deciding import BOARD, Sheet, Subject
 from backend.services.images import NewImage
 from backend.storage import warehouse
 from backend.storage.engine import Database
@@ -124,6 +124,26 @@ def test_a_missed_defect_is_recorded_whether_or_not_the_board_is_judged(session:
         said = deciding.standing(session, [image], [RUN])[image]
         assert [one.verdict for one in said.values()] == [Verdict.MISSED]
     assert len(labelling.boxes_of(session, [image])[image]) == 1
+
+
+def test_a_defect_that_is_labelled_already_is_recorded_as_missed(session: Session) -> None:
+    rows = table(session)
+    image = int(rows[0]["image"])
+    deciding.save(session, image, Sheet(0, (Box(1.0, 10.0, 30.0, 40.0, "spur"),)), "ana")
+    for _ in range(2):
+        decide(session, [rows[0] | {"idx": "", "decision": "missed", "x1": "1"}])
+        (box,) = labelling.boxes_of(session, [image])[image]
+        said = deciding.standing(session, [image], [RUN])[image]
+        assert [(s.box_id, one.verdict) for s, one in said.items()] == [(box.id, Verdict.MISSED)]
+
+
+def test_a_missed_defect_at_the_edge_is_one_box_however_often_it_is_read(session: Session) -> None:
+    rows = table(session)
+    image = int(rows[0]["image"])
+    line = rows[0] | {"idx": "", "decision": "missed", "x1": "-0.5", "x2": "99.5"}
+    for _ in range(2):
+        decide(session, [line, line])
+    assert [(box.x1, box.x2) for box in labelling.boxes_of(session, [image])[image]] == [(0, 99)]
 
 
 def test_a_line_without_a_board_leaves_the_verdict_on_the_board(session: Session) -> None:
