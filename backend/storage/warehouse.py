@@ -77,6 +77,15 @@ def seen(session: Session, run_id: int) -> set[int]:
     return set(session.scalars(select(RunImageRow.image_id).filter_by(run_id=run_id)))
 
 
+def numbers(session: Session, run_id: int) -> dict[str, list[int]]:
+    """The ids of the images that a run has written already, by name."""
+    query = select(RunImageRow.name, RunImageRow.image_id).filter_by(run_id=run_id)
+    found: dict[str, list[int]] = {}
+    for name, image_id in session.execute(query.order_by(RunImageRow.image_id)):
+        found.setdefault(name, []).append(image_id)
+    return found
+
+
 def known(session: Session, ledger_key: str, hashes: Collection[str]) -> dict[str, RunImage]:
     """What earlier runs with the same model, runtime and settings saw, by content hash."""
     found: dict[str, RunImage] = {}

@@ -73,7 +73,7 @@ class Ledger:
 
     def follow(self, results: Iterable[ChunkResult]) -> None:
         """Write results as they come, a few chunks in one transaction."""
-        self.pace.begin(len(self._items) - len(self._done))
+        self.pace.begin(len(self.remaining()))
         waiting: list[RunImage] = []
         written = time.monotonic()
         for result in results:

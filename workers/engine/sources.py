@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,17 @@ class Item:
     golden_sha256: str = ""
 
 
-def items(place: str) -> Iterator[Item]:
-    """The pictures of a place, in the order of their names, numbered from 1; see `hashed`."""
+def items(place: str, written: Mapping[str, Sequence[int]] | None = None) -> Iterator[Item]:
+    """The pictures of a place, in the order of their names, numbered from 1; see `hashed`.
+
+    Those that an earlier attempt has `written` keep their numbers, whatever has come between.
+    """
     found = _remote(place) if "://" in place else _local(Path(place).expanduser())
-    for number, (name, source, digest) in enumerate(found, 1):
+    kept = {name: iter(numbers) for name, numbers in (written or {}).items()}
+    highest = max(itertools.chain.from_iterable((written or {}).values()), default=0)
+    fresh = itertools.count(highest + 1)
+    for name, source, digest in found:
+        number = next(kept.get(name, iter(())), 0) or next(fresh)
         yield Item(number, name, source, digest)
 
 

@@ -14,6 +14,7 @@ from backend.errors import Refused
 from backend.jobs import kinds
 from backend.services import detecting
 from backend.services.detecting import Chosen
+from backend.storage import warehouse
 from workers import fitting
 from workers.context import Context
 from workers.engine import pools, setups, sources
@@ -96,7 +97,9 @@ def _look(
 
 def _items(context: Context, request: kinds.Detect) -> Iterator[Item]:
     if "path" in request.source:
-        yield from sources.items(str(request.source["path"]))
+        with context.database.read() as session:
+            written = warehouse.numbers(session, context.job.id)
+        yield from sources.items(str(request.source["path"]), written)
         return
     if request.project_id is None:
         raise Refused("Without a project a detection needs a picture, folder, list or URL.")

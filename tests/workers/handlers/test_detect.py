@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 from backend.errors import Cancelled, NotFound, Refused
+from backend.jobs import holding
 from backend.services import detecting, images, tiling
 from backend.storage import warehouse
 from backend.storage.tables import DetectionRow, ImageRow, RunImageRow
@@ -123,6 +124,27 @@ def test_a_folder_that_is_no_project_is_detected_too(
     again = place.detect(None, model, source={"path": str(folder)})
     assert (again["known"], again["looked"]) == (4, 1)
     assert again["detections"] == result["detections"]
+
+
+def test_what_arrives_while_a_run_is_stopped_is_looked_at_once(
+    place: Place, tmp_path: Path
+) -> None:
+    folder = tmp_path / "lot"
+    folder.mkdir()
+    for name in ("b", "c", "d"):
+        many.photo(folder / f"{name}.png", ord(name))
+    with place.database.write.begin() as session:
+        detecting.ask(session, None, str(START), source={"path": str(folder)})
+    job = place.claim()
+    detect.run(place.context(job))
+    with place.database.write.begin() as session:
+        holding.release(session, job, "The worker was stopped.")
+    many.photo(folder / "a.png", ord("a"))
+    (folder / "c.png").unlink()
+    result = place.carry_out(place.claim())
+    with place.database.read() as session:
+        names = session.scalars(select(RunImageRow.name).order_by(RunImageRow.name)).all()
+    assert (names, result["looked"]) == (["a.png", "b.png", "c.png", "d.png"], 1)
 
 
 def test_small_objects_on_large_pictures_bring_tiles_by_themselves() -> None:
