@@ -73,6 +73,14 @@ def going_on(session: Session, request: kinds.Request) -> Job | None:
     return to_job(row) if row else None
 
 
+def last(session: Session, request: kinds.Request) -> Job | None:
+    """The newest job with the lock that this request would take, whatever became of it."""
+    lock = kinds.fill(kinds.find(request.kind).lock, request)
+    newest = select(Row).where(Row.kind == request.kind, Row.lock == lock).order_by(Row.id.desc())
+    row = session.scalar(newest.limit(1))
+    return to_job(row) if row else None
+
+
 def refuse_waiting(session: Session, name: str, project_id: int) -> None:
     """Raise Busy if a job of that kind already waits for the project: no need to prepare one."""
     waiting = select(Row.id).where(

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session, aliased
 
 from backend import families
-from backend.domain import Job, ModelState
+from backend.domain import Job, JobState, ModelState
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.services import projects, tiling
@@ -103,7 +103,10 @@ def watch(
     options: Mapping[str, Any] | None = None,
     author: str = "",
 ) -> Job:
-    """Queue the watch over a folder until its job is cancelled; one that goes on is taken up."""
+    """Queue the watch over a folder until its job is cancelled.
+
+    One that goes on is taken up; one that failed is tried again, and knows what it has seen.
+    """
     chosen = choose(session, project_id, model)
     request = kinds.Watch(
         project_id,
@@ -117,13 +120,20 @@ def watch(
     )
     known = queue.going_on(session, request)
     if known is None:
-        return queue.enqueue(session, request, author=author)
+        return _watch_anew(session, request, author)
     if known.request != kinds.encode(request):
         raise Refused(
             f"Job {known.id} watches {folder} with another model or other settings; end it first: "
             f"loupe cancel {known.id}"
         )
     return known
+
+
+def _watch_anew(session: Session, request: kinds.Watch, author: str) -> Job:
+    before = queue.last(session, request)
+    if before and before.state is JobState.FAILED and before.request == kinds.encode(request):
+        return queue.retry(session, before.id, author)
+    return queue.enqueue(session, request, author=author)
 
 
 def goldens(session: Session, project_id: int, most: int) -> list[Subject]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import time
@@ -12,7 +13,7 @@ from typing import Any, cast
 
 from backend import families
 from backend.domain import RunImage
-from backend.errors import Invalid, Refused
+from backend.errors import Refused
 from backend.jobs import kinds
 from backend.services import detecting, documents
 from workers.context import Context
@@ -48,8 +49,6 @@ def run(context: Context) -> Mapping[str, Any]:
     """Watch until the job is cancelled; an attempt after a crash goes on where it was."""
     request = cast("kinds.Watch", context.request)
     folder = Path(request.folder)
-    if not folder.is_dir():
-        raise Invalid(f"There is no folder {folder} to be watched.")
     if families.find(request.family).needs_golden:
         raise Refused("A watched folder has no golden pictures; choose a trained model.")
     rooms = Rooms(context.database, context.files, context.settings)
@@ -78,9 +77,10 @@ class Watch:
         self._growing: dict[str, Arrival] = {}
         self._broken: dict[int, float] = {}
         self._count = 0
+        self._trouble = ""
 
     def go_on(self) -> None:
-        """Look into the folder again and again; the context's check ends it."""
+        """Look into the folder again and again, also after it was away; the check ends it."""
         while True:
             self._context.progress(0.0, self._sentence())
             fresh = self._complete()
@@ -90,14 +90,26 @@ class Watch:
                 time.sleep(EVERY)
 
     def _sentence(self) -> str:
-        return f"Watching {self._folder}: {self._count:,} pictures since the start"
+        count = f"{self._count:,} pictures since the start"
+        if self._trouble:
+            return f"Waiting for {self._folder}, which cannot be read ({self._trouble}): {count}"
+        return f"Watching {self._folder}: {count}"
 
     def _complete(self) -> list[Arrival]:
         """Arrivals that have not changed since the last look, oldest first."""
-        now = {a.path: a for a in arrivals(self._folder) if not self._book.has(a.id)}
+        now = {a.path: a for a in self._listed() if not self._book.has(a.id)}
         still = [a for path, a in now.items() if self._growing.get(path) == a]
         self._growing = now
         return sorted(still, key=lambda arrival: (arrival.changed, arrival.path))
+
+    def _listed(self) -> list[Arrival]:
+        try:
+            found = list(arrivals(self._folder))
+        except OSError as error:
+            self._trouble = error.strerror or "it does not answer"
+            return []
+        self._trouble = ""
+        return found
 
     def _look(self, fresh: list[Arrival]) -> None:
         work = (Work(i, arrival.path) for i, arrival in enumerate(fresh))
@@ -131,13 +143,16 @@ class Watch:
 
 
 def arrivals(folder: Path) -> Iterator[Arrival]:
-    """Every picture file in the folder and below."""
-    for entry in os.scandir(folder):
-        if entry.is_dir(follow_symlinks=False):
-            yield from arrivals(Path(entry.path))
-        elif Path(entry.name).suffix.lower() in sources.SUFFIXES and not entry.name.startswith("."):
-            try:
-                found = entry.stat()
-            except OSError:
-                continue  # taken away meanwhile
-            yield Arrival(entry.path, found.st_size, found.st_mtime_ns)
+    """Every picture file in the folder and below; a folder below that is gone holds none."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):  # taken away meanwhile
+                yield from _arrived(entry)
+
+
+def _arrived(entry: os.DirEntry[str]) -> Iterator[Arrival]:
+    if entry.is_dir(follow_symlinks=False):
+        yield from arrivals(Path(entry.path))
+    elif Path(entry.name).suffix.lower() in sources.SUFFIXES and not entry.name.startswith("."):
+        found = entry.stat()
+        yield Arrival(entry.path, found.st_size, found.st_mtime_ns)

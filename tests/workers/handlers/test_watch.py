@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from backend.domain import JobState
-from backend.jobs import queue
+from backend.domain import Job, JobState
+from backend.errors import Cancelled
+from backend.jobs import holding, queue
 from backend.services import detecting
 from backend.storage import warehouse
+from tests import many
 from tests.workers import running
+from tests.workers.handlers import places
+from tests.workers.handlers.places import Place
 from tests.workers.running import House
+from workers.handlers import watch
+
+START = Path(__file__).parents[3] / "assets" / "start_yolo11n.safetensors"
 
 
 @pytest.fixture
@@ -26,7 +35,83 @@ def house(tmp_path: Path, shared_cache: Path) -> Iterator[House]:
         yield built
 
 
-def _seen(house: House, run: int) -> dict[str, str]:
+@pytest.fixture
+def place(tmp_path: Path, shared_cache: Path) -> Iterator[Place]:
+    made = places.make(tmp_path / "place", shared_cache)
+    yield made
+    made.database.close()
+
+
+def _ask(place: Place, inbox: Path) -> Job:
+    with place.database.write.begin() as session:
+        return detecting.watch(session, None, str(START), inbox)
+
+
+@contextmanager
+def _watching(place: Place) -> Iterator[None]:
+    """The handler goes on beside the test until it is asked to stop."""
+    context = place.context(place.claim())
+
+    def go_on() -> None:
+        with suppress(Cancelled):
+            watch.run(context)
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    try:
+        yield
+    finally:
+        context.stopping.set()
+        thread.join(60)
+
+
+def _until_said(place: Place, job: int, words: str, seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    message = ""
+    while words not in message:
+        assert time.monotonic() < end, message
+        time.sleep(0.05)
+        with place.database.read() as session:
+            message = queue.get(session, job).message
+
+
+def test_a_sub_folder_that_is_taken_away_is_skipped(tmp_path: Path) -> None:
+    for name in ("left", "right"):
+        (tmp_path / name).mkdir()
+        many.photo(tmp_path / name / "one.png", 1)
+    found = watch.arrivals(tmp_path)
+    first = Path(next(found).path).parent
+    shutil.rmtree(tmp_path / ("right" if first.name == "left" else "left"))
+    assert list(found) == []
+
+
+def test_a_folder_that_is_away_for_a_moment_is_waited_for(place: Place, tmp_path: Path) -> None:
+    inbox, away = tmp_path / "inbox", tmp_path / "away"
+    inbox.mkdir()
+    many.photo(inbox / "one.png", 1)
+    job = _ask(place, inbox)
+    with _watching(place):
+        _until_said(place, job.id, f"Watching {inbox}: 1 pictures", 120.0)
+        inbox.rename(away)
+        _until_said(place, job.id, f"Waiting for {inbox}, which cannot be read (No such file")
+        many.photo(away / "two.png", 2)
+        away.rename(inbox)
+        _until_said(place, job.id, f"Watching {inbox}: 2 pictures")
+    assert _seen(place, job.id) == {"one.png": "ok", "two.png": "ok"}
+
+
+def test_a_watch_that_failed_is_continued_by_the_same_command(place: Place, tmp_path: Path) -> None:
+    job = _ask(place, tmp_path)
+    with place.database.write.begin() as session:
+        holding.fail(session, place.claim(), "The disk was full.")
+    assert (again := _ask(place, tmp_path)).id == job.id
+    assert again.state is JobState.QUEUED
+    with place.database.write.begin() as session:
+        queue.cancel(session, job.id)
+    assert _ask(place, tmp_path).id != job.id
+
+
+def _seen(house: House | Place, run: int) -> dict[str, str]:
     with house.database.read() as session:
         ids = warehouse.seen(session, run)
         return {one.name: one.status for one in warehouse.images(session, run, ids).values()}
