@@ -49,6 +49,16 @@ class Ledger:
         with self._context.database.read() as session:
             self._done = warehouse.seen(session, run.id)
 
+    def set_aside(self, items: Iterable[Item]) -> int:
+        """Write those that cannot be looked at, each with its reason; says how many."""
+        refused = [
+            RunImage(item.image_id, item.name, status="unreadable", error=item.error)
+            for item in items
+            if item.error
+        ]
+        self.keep(refused)
+        return len(refused)
+
     def take_known(self) -> None:
         """Copy what runs of the same model, runtime and settings saw in the same bytes."""
         for part in engine.batches(self.remaining(), AT_ONCE):

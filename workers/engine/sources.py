@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import fsspec
 
 from backend.errors import Invalid, NotFound
+from backend.formats import archives
 
 SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"))
 LISTS = frozenset((".txt", ".lst"))
@@ -19,7 +21,10 @@ LISTS = frozenset((".txt", ".lst"))
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A picture to be looked at: what people call it, and where its bytes are."""
+    """A picture to be looked at: what people call it, and where its bytes are.
+
+    `error` says why it is not to be looked at.
+    """
 
     image_id: int
     name: str
@@ -27,6 +32,7 @@ class Item:
     sha256: str = ""
     golden: str = ""
     golden_sha256: str = ""
+    error: str = ""
 
 
 def items(place: str, written: Mapping[str, Sequence[int]] | None = None) -> Iterator[Item]:
@@ -39,8 +45,29 @@ def items(place: str, written: Mapping[str, Sequence[int]] | None = None) -> Ite
     highest = max(itertools.chain.from_iterable((written or {}).values()), default=0)
     fresh = itertools.count(highest + 1)
     for name, source, digest in found:
-        number = next(kept.get(name, iter(())), 0) or next(fresh)
-        yield Item(number, name, source, digest)
+        shown = shown_name(name)
+        number = next(kept.get(shown, iter(())), 0) or next(fresh)
+        yield Item(number, shown, source, digest, error=unnamed(name))
+
+
+def shown_name(name: str) -> str:
+    """The name as it can be stored and shown."""
+    return name if _is_text(name) else archives.printable(name)
+
+
+def unnamed(name: str) -> str:
+    """Why a file of that name cannot be in a run, or nothing."""
+    if _is_text(name):
+        return ""
+    return f"{archives.printable(name)} was not looked at: its name is not UTF-8; rename the file."
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _local(place: Path) -> Iterator[tuple[str, str, str]]:
@@ -88,7 +115,7 @@ def _remote(url: str) -> Iterator[tuple[str, str, str]]:
         full = system.unstrip_protocol(path)
         # A store names a version of an object without sending it; that stands for its bytes.
         token = f"{full} {system.ukey(path)}"
-        yield name, full, hashlib.sha256(token.encode()).hexdigest()
+        yield name, full, hashlib.sha256(os.fsencode(token)).hexdigest()
 
 
 def _system(url: str) -> tuple[Any, str]:

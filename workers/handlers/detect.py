@@ -39,13 +39,14 @@ def run(context: Context) -> Mapping[str, Any]:
     items = list(_items(context, request))
     if not items:
         raise Refused("There is no image to look at: the chosen filter lets none through.")
-    pictures = [Path(item.source) for item in items if "://" not in item.source]
+    pictures = [Path(item.source) for item in items if "://" not in item.source and not item.error]
     project, options = request.project_id, request.options
     prepared = setups.prepare(rooms, project, chosen, options, pictures)
     setup = setups.setup(rooms, project, chosen, prepared, options)
     with pools.standing_by(context, setup, len(items), options.get("ray")) as ready:
         book = Ledger(context, prepared.source.classes, [sources.hashed(one) for one in items])
         book.open(describe(context, chosen, prepared, setup, request.source))
+        book.set_aside(item for _, item in book.remaining())
         if not options.get("again"):
             book.take_known()
         _look(context, request, setup, book, ready)

@@ -42,7 +42,7 @@ class Arrival:
     def id(self) -> int:
         """The same number in every attempt."""
         text = f"{self.path}\0{self.size}\0{self.changed}"
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+        return int.from_bytes(hashlib.sha256(os.fsencode(text)).digest()[:7], "big")
 
 
 def run(context: Context) -> Mapping[str, Any]:
@@ -85,7 +85,7 @@ class Watch:
             self._context.progress(0.0, self._sentence())
             fresh = self._complete()
             if fresh:
-                self._look(fresh[:AT_ONCE])
+                self._look(self._named(fresh[:AT_ONCE]))
             if len(fresh) <= AT_ONCE:
                 time.sleep(EVERY)
 
@@ -111,7 +111,15 @@ class Watch:
         self._trouble = ""
         return found
 
+    def _named(self, fresh: list[Arrival]) -> list[Arrival]:
+        """Those whose names can be written; of the others it is said why they are left out."""
+        items = [self._item(arrival) for arrival in fresh]
+        self._count += self._book.set_aside(items)
+        return [one for one, item in zip(fresh, items, strict=True) if not item.error]
+
     def _look(self, fresh: list[Arrival]) -> None:
+        if not fresh:
+            return
         work = (Work(i, arrival.path) for i, arrival in enumerate(fresh))
         (chunk,) = chunks.cut(work, len(fresh))
         items = [self._item(arrival) for arrival in fresh]
@@ -133,7 +141,8 @@ class Watch:
     def _item(self, arrival: Arrival) -> Item:
         path = Path(arrival.path)
         name = path.relative_to(self._folder).as_posix()
-        return Item(arrival.id, name, arrival.path, sources.digest(path))
+        shown, error = sources.shown_name(name), sources.unnamed(name)
+        return Item(arrival.id, shown, arrival.path, sources.digest(path), error=error)
 
     def _write_out(self, seen: list[RunImage]) -> None:
         """A file of results for each picture, before its row says that it is done."""

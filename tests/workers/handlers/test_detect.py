@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from sqlalchemy import func, select
 
 from backend.errors import Cancelled, NotFound, Refused
 from backend.jobs import holding
-from backend.services import detecting, images, tiling
+from backend.services import detecting, documents, images, tiling
 from backend.storage import warehouse
 from backend.storage.tables import DetectionRow, ImageRow, RunImageRow
 from tests import many
@@ -145,6 +147,18 @@ def test_what_arrives_while_a_run_is_stopped_is_looked_at_once(
     with place.database.read() as session:
         names = session.scalars(select(RunImageRow.name).order_by(RunImageRow.name)).all()
     assert (names, result["looked"]) == (["a.png", "b.png", "c.png", "d.png"], 1)
+
+
+def test_a_name_that_is_not_utf_8_is_listed_with_its_reason(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "lot").mkdir()
+    many.photo(tmp_path / "lot" / "one.png", 1)
+    bad = os.fsdecode(bytes(tmp_path / "lot") + b"/B\xf6rd.png")
+    shutil.copy(tmp_path / "lot" / "one.png", bad)
+    result = place.detect(None, str(START), source={"path": str(tmp_path / "lot")})
+    assert (result["images"], result["failed"], result["looked"]) == (2, 1, 1)
+    with place.database.read() as session:
+        (reason,) = documents.failures(session, result["run"], 8)
+    assert reason == "B\ufffdrd.png was not looked at: its name is not UTF-8; rename the file."
 
 
 def test_small_objects_on_large_pictures_bring_tiles_by_themselves() -> None:

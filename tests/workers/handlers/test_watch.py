@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 import time
@@ -98,6 +99,17 @@ def test_a_folder_that_is_away_for_a_moment_is_waited_for(place: Place, tmp_path
         away.rename(inbox)
         _until_said(place, job.id, f"Watching {inbox}: 2 pictures")
     assert _seen(place, job.id) == {"one.png": "ok", "two.png": "ok"}
+
+
+def test_a_name_that_is_not_utf_8_does_not_end_the_watch(place: Place, tmp_path: Path) -> None:
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    many.photo(inbox / "one.png", 1)
+    shutil.copy(inbox / "one.png", os.fsdecode(bytes(inbox) + b"/B\xf6rd.png"))
+    job = _ask(place, inbox)
+    with _watching(place):
+        _until_said(place, job.id, f"Watching {inbox}: 2 pictures", 120.0)
+    assert _seen(place, job.id) == {"one.png": "ok", "B\ufffdrd.png": "unreadable"}
 
 
 def test_a_watch_that_failed_is_continued_by_the_same_command(place: Place, tmp_path: Path) -> None:
