@@ -70,12 +70,27 @@ def _is_text(name: str) -> bool:
     return True
 
 
+def _listed(file: Path) -> list[str]:
+    """The names of a list, one a line."""
+    data = file.read_bytes()
+    try:
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Invalid(
+            f"Line {line} of the list {file} is not UTF-8; save the list as UTF-8."
+        ) from error
+    if names := [line.strip() for line in lines if line.strip()]:
+        return names
+    raise Invalid(f"The list {file} is empty; write the name of a picture on each line.")
+
+
 def _local(place: Path) -> Iterator[tuple[str, str, str]]:
     if place.is_dir():
         paths = sorted(p for p in place.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
         names = [p.relative_to(place).as_posix() for p in paths]
     elif place.suffix.lower() in LISTS and place.is_file():
-        names = [line.strip() for line in place.read_text().splitlines() if line.strip()]
+        names = _listed(place)
         paths = [place.parent / name for name in names]
     elif place.is_file():
         names, paths = [place.name], [place]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from backend.errors import Cancelled, NotFound, Refused
+from backend.errors import Cancelled, Invalid, NotFound, Refused
 from backend.jobs import holding
 from backend.services import detecting, documents, images, tiling
 from backend.storage import warehouse
@@ -159,6 +159,27 @@ def test_a_name_that_is_not_utf_8_is_listed_with_its_reason(place: Place, tmp_pa
     with place.database.read() as session:
         (reason,) = documents.failures(session, result["run"], 8)
     assert reason == "B\ufffdrd.png was not looked at: its name is not UTF-8; rename the file."
+
+
+def test_a_list_may_begin_with_a_mark_of_its_coding(tmp_path: Path) -> None:
+    (tmp_path / "lot.txt").write_bytes("\ufeffBörd.png\r\ntwo.png\r\n".encode())
+    names = [item.name for item in sources.items(str(tmp_path / "lot.txt"))]
+    assert names == ["Börd.png", "two.png"]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"one.png\nB\xf6rd.png\n", r"Line 2 of the list .*lot\.txt is not UTF-8"),
+        (b"\n \n", r"The list .*lot\.txt is empty"),
+    ],
+)
+def test_a_list_that_cannot_be_followed_is_refused_by_name(
+    tmp_path: Path, data: bytes, reason: str
+) -> None:
+    (tmp_path / "lot.txt").write_bytes(data)
+    with pytest.raises(Invalid, match=reason):
+        list(sources.items(str(tmp_path / "lot.txt")))
 
 
 def test_small_objects_on_large_pictures_bring_tiles_by_themselves() -> None:
