@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -68,6 +69,7 @@ def detect(
             found, place = _subject(session, subject, source, project, model)
             asked = {"path": place} if place else _among(state, split)
             told = expecting.sentences(session, found, model, asked, options)
+            _make(out)
             job = detecting.ask(
                 session, found, model, source=asked, options=options, author=rooms.me()
             )
@@ -104,6 +106,7 @@ def watch(
     with rooms.open_rooms() as at:
         with at.database.write.begin() as session:
             found = _project(session, project, model)
+            _make(out)
             job = detecting.watch(
                 session, found, model, folder, out=out, options=options, author=rooms.me()
             )
@@ -151,13 +154,34 @@ def _follow(at: rooms.Rooms, job: Job, out: Path | None, as_json: bool) -> None:
     with at.database.read.begin() as session:
         reasons = documents.failures(session, job.id, REASONS)
         if out is not None:
-            documents.write(session, job.id, out)
+            _write(session, job.id, out)
     answer = {"run": job.id, **job.result}
     if as_json:
         terminal.document(answer)
         return
     terminal.say(_found(answer))
     _complain(reasons, answer.get("failed", 0))
+
+
+def _make(out: Path | None) -> None:
+    """The folder of the results, before a run is made for it."""
+    if out is None:
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refused(f"The folder {out} cannot be made: {error.strerror}.") from error
+    if not os.access(out, os.W_OK | os.X_OK):
+        raise Refused(f"The folder {out} cannot be written into.")
+
+
+def _write(session: Session, run_id: int, out: Path) -> None:
+    try:
+        documents.write(session, run_id, out)
+    except OSError as error:
+        raise Refused(
+            f"The results of run {run_id} cannot be written to {out}: {error.strerror}."
+        ) from error
 
 
 def _options(

@@ -12,6 +12,8 @@ import typer.main
 
 from app import cli
 from backend import settings
+from tests import many
+from tests.app import finding
 
 
 @pytest.fixture
@@ -164,6 +166,18 @@ def test_a_report_that_fails_leaves_no_file(loupe: Said, tmp_path: Path) -> None
     assert absent.strip() == "There is no run 99."
     assert nowhere.strip().endswith("run.csv cannot be written: No such file or directory.")
     assert list(tmp_path.glob("run*")) == []
+
+
+def test_results_that_can_have_no_folder_are_refused_before_the_run(
+    loupe: Said, tmp_path: Path
+) -> None:
+    many.photo(tmp_path / "one.png", 1)
+    (tmp_path / "taken").write_text("a file")
+    asked = ("detect", str(tmp_path / "one.png"), "--model", str(finding.WEIGHTS))
+    code, _, err = loupe(*asked, "--out", str(tmp_path / "taken" / "found"))
+    assert code == 1
+    assert err.strip() == f"The folder {tmp_path}/taken/found cannot be made: Not a directory."
+    assert loupe.json("jobs") == []
 
 
 def test_a_project_that_is_not_there_is_answered_with_those_that_are(loupe: Said) -> None:
