@@ -137,7 +137,7 @@ def benchmark(
         with at.database.write.begin() as session:
             found = projects.find(session, project)
             job = training.benchmark(session, found.id, model, rooms.me())
-        job = waiting.follow(at, job, as_json)
+        job = waiting.to_the_end(at, job, as_json)
     if as_json:
         terminal.document(dict(job.result))
         return
@@ -150,7 +150,7 @@ def benchmark(
 
 def _follow(at: rooms.Rooms, job: Job, out: Path | None, as_json: bool) -> None:
     """To the end of a run, and what it found."""
-    job = waiting.follow(at, job, as_json)
+    job = waiting.to_the_end(at, job, as_json)
     with at.database.read.begin() as session:
         reasons = documents.failures(session, job.id, REASONS)
         if out is not None:

@@ -56,7 +56,7 @@ def train(
     with rooms.open_rooms() as at:
         started = _started(at, project, family, start=weights, parameters=parameters, seed=seed)
         if wait:
-            waiting.follow(at, started.job, as_json)
+            waiting.to_the_end(at, started.job, as_json)
         _tell(at, started, as_json)
 
 
@@ -143,7 +143,7 @@ def evaluate(
             )
             name = registry.find(session, found.id, model).name
         if wait:
-            job = waiting.follow(at, job, as_json)
+            job = waiting.to_the_end(at, job, as_json)
     if wait:
         _tell_measured(_measured(name, split, iou, dict(job.result)), as_json)
     else:
@@ -182,7 +182,7 @@ def judge(
                 iou=iou,
                 author=rooms.me(),
             )
-        job = waiting.follow(at, job, as_json)
+        job = waiting.to_the_end(at, job, as_json)
     _tell_measured(_measured(file.name, split, iou, dict(job.result)), as_json)
     if job.result["strange_images"] or job.result["strange_classes"]:
         terminal.warn(

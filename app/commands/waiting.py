@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Event
 from typing import Any
 
+import typer
+
 from app import terminal, worker_process
 from app.commands.rooms import Rooms
 from backend.domain import FINAL, Job, JobState
@@ -15,6 +17,7 @@ from backend.errors import LoupeError, Refused
 from backend.jobs import kinds, presence, queue
 
 EVERY = 0.4
+INTERRUPTED = 130  # what shells report of a command that Ctrl+C has ended
 
 
 def follow(at: Rooms, job: Job, quiet: bool) -> Job:
@@ -33,6 +36,18 @@ def follow(at: Rooms, job: Job, quiet: bool) -> Job:
         return job
     reason = job.error or job.message or "the log says more"
     raise LoupeError(f"Job {job.id} {job.state.value}: {reason}")
+
+
+def to_the_end(at: Rooms, job: Job, quiet: bool) -> Job:
+    """As `follow`; Ctrl+C leaves the job to other workers, and says so."""
+    try:
+        return follow(at, job, quiet)
+    except KeyboardInterrupt:
+        terminal.warn(
+            f"Job {job.id} is not cancelled: a worker that is alive, or the next one, goes on with "
+            f"it. Follow it: loupe jobs --watch; end it: loupe cancel {job.id}"
+        )
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from backend.jobs import presence
 from backend.services import projects, registry
 from backend.storage import engine, schema
 from backend.storage.engine import Database
@@ -50,6 +51,21 @@ class Desk:
         finally:
             process.send_signal(signal.SIGINT)
             assert process.wait(60) == 0
+
+    def interrupted(self, *arguments: str) -> tuple[int, str]:
+        """Ctrl+C once the command follows its job: how it ended, and what it said."""
+        command = [sys.executable, "-m", "app.cli", *arguments]
+        process = subprocess.Popen(
+            command, env=self._environment(), stderr=subprocess.PIPE, text=True
+        )
+        until(self._follows, 60)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        return process.returncode, said
+
+    def _follows(self) -> bool:
+        with self.database.read.begin() as session:
+            return bool(presence.living(session))
 
     def champion(self, project: str, image_size: int = 0) -> int:
         """A project whose champion was trained elsewhere; gives its id."""

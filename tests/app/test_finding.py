@@ -62,6 +62,15 @@ def test_the_golden_board_looks_at_a_project_and_then_knows_it(desk: Desk) -> No
     assert f"{first['detections']:,} detections in 4 images (4 known)" in said
 
 
+def test_ctrl_c_says_what_becomes_of_the_job(desk: Desk) -> None:
+    desk.run("sample", "demo", "--images", "6")
+    ended = desk.interrupted("detect", "demo", "--model", "golden", "--wait", "--json")
+    trained = desk.interrupted("train", "demo", "--family", "golden", "--wait", "--json")
+    for job, (code, said) in enumerate((ended, trained), 1):
+        assert (code, f"Job {job} is not cancelled" in said) == (130, True)
+        assert said.endswith(f"Follow it: loupe jobs --watch; end it: loupe cancel {job}\n")
+
+
 def test_what_is_neither_project_nor_place_is_told(desk: Desk) -> None:
     done = desk.run("detect", "nowhere", check=False)
     assert done.returncode == 1
