@@ -146,6 +146,8 @@ def evaluate(
             job = waiting.to_the_end(at, job, as_json)
     if wait:
         _tell_measured(_measured(name, split, iou, dict(job.result)), as_json)
+    elif as_json:
+        terminal.document({"job": job.id, "model": name})
     else:
         terminal.say(f"Job {job.id} waits: loupe jobs --watch")
 

@@ -17,7 +17,7 @@ from backend.domain import FINAL, Job, JobState, Wish
 from backend.errors import Busy, NotFound, Refused
 from backend.jobs import journal, kinds
 from backend.storage import tables
-from backend.storage.types import now
+from backend.storage.types import LARGEST_KEY, now
 
 Row = tables.JobRow
 
@@ -113,7 +113,7 @@ def retry(session: Session, id: int, author: str = "") -> Job:
 
 def get(session: Session, id: int) -> Job:
     """The job of that number."""
-    row = session.get(Row, id, populate_existing=True)
+    row = session.get(Row, id, populate_existing=True) if id <= LARGEST_KEY else None
     if row is None:
         raise NotFound(f"There is no job {id}.")
     return to_job(row)
@@ -157,6 +157,8 @@ def ended(state: JobState) -> dict[str, Any]:
 
 
 def _stop(session: Session, id: int, wanted: Wish, state: JobState, author: str) -> Job:
+    if id > LARGEST_KEY:
+        raise NotFound(f"There is no job {id}.")
     at_rest = (JobState.QUEUED, JobState.PAUSED)
     by = f" by {author}" if author else ""
     if swap(session, (Row.id == id, Row.state.in_(at_rest)), state=state, **ended(state)):

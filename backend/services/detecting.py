@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session, aliased
 
-from backend import families
-from backend.domain import Job, JobState, ModelState
+from backend import families, runtimes
+from backend.domain import Job, JobState, ModelState, Split, State
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.services import projects, tiling
@@ -70,6 +70,7 @@ def ask(
     """
     chosen = choose(session, project_id, model)
     _check(chosen, project_id, source or {})
+    _check_options(options or {})
     tiling.check(str((options or {}).get(tiling.OPTION, tiling.AUTO)))
     request = kinds.Detect(
         project_id,
@@ -108,6 +109,7 @@ def watch(
     One that goes on is taken up; one that failed is tried again, and knows what it has seen.
     """
     chosen = choose(session, project_id, model)
+    _check_options(options or {})
     request = kinds.Watch(
         project_id,
         chosen.family,
@@ -313,3 +315,15 @@ def _check(chosen: Chosen, project_id: int | None, source: Mapping[str, Any]) ->
         raise Refused("Without a project a detection needs a picture, folder, list or URL.")
     if families.find(chosen.family).needs_golden and "path" in source:
         raise Refused("The golden board compares images of a project with their golden.")
+    _check_filter("state", source.get("states", ()), [one.value for one in State])
+    _check_filter("split", source.get("splits", ()), [one.value for one in Split])
+
+
+def _check_filter(name: str, values: Sequence[str], known: Sequence[str]) -> None:
+    for value in values:
+        if value not in known:
+            raise Invalid(f"There is no {name} {value[:40]!r}; there are {', '.join(known)}.")
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    runtimes.check(str(options.get("runtime") or ""), str(options.get("precision") or ""))

@@ -23,6 +23,7 @@ from backend.storage.tables import (
     SnapshotImageRow,
     SnapshotRow,
 )
+from backend.storage.types import LARGEST_KEY
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,9 @@ def why(session: Session, name: str) -> list[Link]:
 def parse(name: str) -> DetectionRef | tuple[int, str]:
     """The detection, or the image and the label in it, that a name stands for."""
     parts = name.split(":")
+    numbers = parts if len(parts) == 3 else parts[:1]
+    if any(part.isdecimal() and int(part[:80]) > LARGEST_KEY for part in numbers):
+        raise NotFound(f"There is no detection or label {name[:80]!r}.")
     if len(parts) == 3 and all(part.isdecimal() for part in parts):
         return DetectionRef(*(int(part) for part in parts))
     if len(parts) == 2 and parts[0].isdecimal():

@@ -13,6 +13,9 @@ from sqlalchemy.types import TypeDecorator
 Key = BigInteger().with_variant(Integer(), "sqlite")
 
 
+LARGEST_KEY = 2**63 - 1
+
+
 class Json(TypeDecorator[Any]):
     """JSON kept as text, equal values as equal text."""
 

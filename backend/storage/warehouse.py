@@ -13,7 +13,7 @@ from backend.domain import Detection, Run, RunImage
 from backend.errors import NotFound
 from backend.storage import engine
 from backend.storage.tables import DetectionRow, RunImageRow, RunRow
-from backend.storage.types import now
+from backend.storage.types import LARGEST_KEY, now
 
 
 def start(session: Session, run: Run) -> None:
@@ -48,7 +48,7 @@ def finish(session: Session, run_id: int, seconds: float, facts: Mapping[str, An
 
 def get(session: Session, run_id: int) -> Run:
     """The run with that id."""
-    row = session.get(RunRow, run_id)
+    row = session.get(RunRow, run_id) if run_id <= LARGEST_KEY else None
     if row is None:
         raise NotFound(f"There is no run {run_id}.")
     return _run(row)

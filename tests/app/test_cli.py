@@ -11,7 +11,9 @@ import pytest
 import typer.main
 
 from app import cli
+from app.commands import rooms
 from backend import settings
+from backend.services import registry
 from tests import many
 from tests.app import finding
 
@@ -178,6 +180,49 @@ def test_results_that_can_have_no_folder_are_refused_before_the_run(
     assert code == 1
     assert err.strip() == f"The folder {tmp_path}/taken/found cannot be made: Not a directory."
     assert loupe.json("jobs") == []
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--state", "xx", "There is no state 'xx'; there are new,"),
+        ("--split", "zz", "There is no split 'zz'; there are train, val, test."),
+        ("--runtime", "foo", "There is no runtime 'foo'; there are openvino,"),
+        ("--precision", "f8", "There is no precision 'f8'; there are bf16,"),
+    ],
+)
+def test_a_detection_that_can_only_fail_is_not_queued(
+    loupe: Said, option: str, value: str, reason: str
+) -> None:
+    loupe.json("sample", "demo", "--images", "3")
+    code, _, err = loupe("detect", "demo", "--model", "golden", option, value)
+    assert (code, reason in err) == (1, True)
+    assert loupe.json("jobs") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["cancel", "{}"], "There is no job {}."),
+        (["report", "{}", "run.csv"], "There is no run {}."),
+        (["why", "{}:1:0"], "There is no detection or label '{}:1:0'."),
+        (["why", "{}:abc"], "There is no detection or label '{}:abc'."),
+    ],
+)
+def test_a_number_that_no_row_can_have_names_nothing(
+    loupe: Said, command: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = loupe(*(part.format(2**63) for part in command))
+    assert (code, err.strip()) == (1, said.format(2**63))
+
+
+def test_a_measurement_that_nobody_waits_for_is_a_document_too(loupe: Said) -> None:
+    loupe.json("sample", "demo", "--images", "9")
+    loupe.json("train", "demo", "--family", "golden")
+    with rooms.open_rooms() as at, at.database.write.begin() as session:
+        registry.complete(session, 1, "0" * 64, {})
+    assert loupe.json("evaluate", "demo", "--no-wait") == {"job": 2, "model": "v1"}
 
 
 def test_a_project_that_is_not_there_is_answered_with_those_that_are(loupe: Said) -> None:

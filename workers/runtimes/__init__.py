@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from backend.errors import Invalid, Unavailable
+from backend.runtimes import PRECISIONS
 from workers.models.base import Model
 
 
@@ -32,7 +33,11 @@ class Runtime:
     module: str
     needs: tuple[str, ...]
     families: tuple[str, ...]
-    precisions: tuple[str, ...]
+
+    @property
+    def precisions(self) -> tuple[str, ...]:
+        """The precisions in which it computes, the usual one first."""
+        return PRECISIONS[self.name]
 
     def installed(self) -> bool:
         """Whether its libraries are here."""
@@ -49,7 +54,6 @@ RUNTIMES = {
             "workers.runtimes.openvino",
             ("openvino",),
             ("yolo", "faster_rcnn", "classifier"),
-            ("bf16", "f32", "int8"),
         ),
         Runtime(
             "onnxruntime",
@@ -57,7 +61,6 @@ RUNTIMES = {
             "workers.runtimes.onnxruntime",
             ("onnxruntime",),
             ("yolo",),
-            ("f32",),
         ),
         Runtime(
             "torch",
@@ -65,7 +68,6 @@ RUNTIMES = {
             "workers.runtimes.torch",
             ("torch",),
             ("yolo",),
-            ("f16", "f32"),
         ),
         Runtime(
             "native",
@@ -73,7 +75,6 @@ RUNTIMES = {
             "workers.runtimes.native",
             (),
             ("golden", "faster_rcnn", "classifier"),
-            ("f32",),
         ),
     )
 }
