@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import mmap
 import posixpath
 import re
 import sqlite3
@@ -28,9 +29,11 @@ from backend.formats.base import (
     Writing,
     Written,
 )
+from backend.formats.signs import Sign
 from backend.formats.tree import Tree, is_picture
 
 _SHAPE = re.compile(rb'"(images|annotations|categories)"\s*:\s*\[')
+_IMAGES = re.compile(rb'"images"\s*:\s*\[\s*\{')
 _PEEK = 256 * 1024
 MOST_FILES = 500  # that are looked into; others keep a JSON file a picture
 _SPLIT = re.compile(r"(?:^|[^a-z])(train|val|valid|test)(?![a-z])|(train|val|test)\d{4}")
@@ -42,9 +45,12 @@ create table place (seq integer primary key, image text);
 """
 
 
-def recognise(tree: Tree) -> bool:
-    """A JSON file with images, annotations or categories."""
-    return bool(_files(tree))
+def recognise(tree: Tree) -> Sign:
+    """A JSON file with images; one with nothing but their words is hardly a sign."""
+    files = _files(tree)
+    if any(_has_images(tree, name) for name in files):
+        return Sign.STRONG
+    return Sign.FAINT if files else Sign.NONE
 
 
 def read(tree: Tree) -> Finding:
@@ -192,6 +198,15 @@ def _is_coco(tree: Tree, name: str) -> bool:
         return False
     with tree.path(name).open("rb") as source:
         return bool(_SHAPE.search(source.read(_PEEK)))
+
+
+def _has_images(tree: Tree, name: str) -> bool:
+    """Whether a file names an image; the images may follow a gigabyte of annotations."""
+    with (
+        tree.path(name).open("rb") as source,
+        mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        return bool(_IMAGES.search(content))
 
 
 def _read(source: _Source) -> Iterator[Found]:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, naming, numbers, shelf, writing
+from backend.formats import base, naming, numbers, shelf, signs, writing
 from backend.formats.base import (
     Classes,
     Finding,
@@ -30,6 +30,7 @@ from backend.formats.base import (
     Writing,
     Written,
 )
+from backend.formats.signs import Sign
 from backend.formats.tree import Tree
 
 KINDS = ("open", "short", "mousebite", "spur", "copper", "pin-hole")
@@ -48,11 +49,14 @@ class _Board:
     split: Split | None
 
 
-def recognise(tree: Tree) -> bool:
+def recognise(tree: Tree) -> Sign:
     """Lists of pairs, or pairs of `_test` and `_temp`."""
-    if tree.manifest or _lists(tree):
-        return bool(_lists(tree))
-    return any(tree.picture(f"{stem}_temp") for stem, _ in _tested(tree))
+    if _lists(tree):
+        return Sign.STRONG
+    if tree.manifest or not any(tree.picture(f"{stem}_temp") for stem, _ in _tested(tree)):
+        return Sign.NONE
+    stems = (posixpath.splitext(picture)[0] for picture in tree.pictures)
+    return signs.of_most(stem.endswith(("_test", "_temp")) for stem in stems)
 
 
 def read(tree: Tree) -> Finding:

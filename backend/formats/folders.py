@@ -15,15 +15,16 @@ from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import base, naming, writing
 from backend.formats.base import Classes, Finding, Item, Picture, Problem, Writing, Written
+from backend.formats.signs import Sign
 from backend.formats.tree import Tree
 
 CLASSES_FILE = "classes.txt"
 NO_CLASS = "_"
 
 
-def recognise(tree: Tree) -> bool:
+def recognise(tree: Tree) -> Sign:
     """Any picture will do."""
-    return bool(tree.pictures)
+    return Sign.FAINT if tree.pictures else Sign.NONE
 
 
 def read(tree: Tree) -> Finding:

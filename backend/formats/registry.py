@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from backend.errors import Invalid, Refused
 from backend.formats import coco, deeppcb, folders, goldens, voc, yolo
 from backend.formats.base import Write
+from backend.formats.signs import Sign
 from backend.formats.tree import Read, Tree, unwrapped
 
 AUTO = "auto"
@@ -17,13 +18,13 @@ DEEPEST = 3  # how far below the root a data set may begin
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One row of FORMATS; `recognise` says whether a tree looks like it."""
+    """One row of FORMATS; `recognise` says how much a tree looks like it."""
 
     name: str
     title: str
     read: Read
     write: Write
-    recognise: Callable[[Tree], bool]
+    recognise: Callable[[Tree], Sign]
     boxes: bool = True
     labels: bool = False
 
@@ -33,7 +34,7 @@ def _row(
     title: str,
     read: Read,
     write: Write,
-    recognise: Callable[[Tree], bool],
+    recognise: Callable[[Tree], Sign],
     **carries: bool,
 ) -> Format:
     """A format that knows no goldens itself; they travel beside it."""
@@ -102,20 +103,40 @@ def parts(tree: Tree, name: str = AUTO) -> list[Part]:
     return list(_parts(tree, "", 0)) or [Part(FORMATS["folders"], tree)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The format that a tree shows most."""
+
+    name: str
+    sign: Sign
+
+
 def _parts(tree: Tree, prefix: str, depth: int) -> Iterator[Part]:
     """The tree whole where it is one set; else what its folders are, if they differ."""
     here = _recognised(tree)
     inside = tree.parts() if depth < DEEPEST and not tree.manifest else {}
-    if here and (
-        len(inside) < 2 or len({_recognised(one) for one in inside.values()} - {None}) < 2
-    ):
-        yield Part(FORMATS[here], tree, prefix)
+    if here and (len(inside) < 2 or _is_one_set(here, inside)):
+        yield Part(FORMATS[here.name], tree, prefix)
         return
     for folder, one in inside.items():
         yield from _parts(unwrapped(one), f"{prefix}{folder}/", depth + 1)
 
 
-def _recognised(tree: Tree) -> str | None:
-    """The first format that knows itself in this tree; plain folders are what is left."""
-    rows = (row for row in FORMATS.values() if row.name != "folders")
-    return next((row.name for row in rows if row.recognise(tree)), None)
+def _is_one_set(here: _Seen, inside: Mapping[str, Tree]) -> bool:
+    """Whether the folders agree; what describes all of them from above outweighs weak signs."""
+    found = {_recognised(one) for one in inside.values()} - {None}
+    if here.sign is Sign.STRONG and here not in found:
+        found = {here, *(one for one in found if one and one.sign is Sign.STRONG)}
+    return len({one.name for one in found if one}) < 2
+
+
+def _recognised(tree: Tree) -> _Seen | None:
+    """The format that shows most in this tree, or the first of them; plain folders are left."""
+    best: _Seen | None = None
+    for row in FORMATS.values():
+        sign = row.recognise(tree) if row.name != "folders" else Sign.NONE
+        if sign > (best.sign if best else Sign.NONE):
+            best = _Seen(row.name, sign)
+        if sign is Sign.STRONG:
+            break
+    return best

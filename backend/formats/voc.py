@@ -19,8 +19,9 @@ from xml.sax.saxutils import escape
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, naming, numbers, shelf, voc_xml, writing
+from backend.formats import base, naming, numbers, shelf, signs, voc_xml, writing
 from backend.formats.base import Finding, Item, Labelled, Picture, Problem, Writing, Written
+from backend.formats.signs import Sign
 from backend.formats.tree import Tree
 from backend.formats.voc_matching import Finder
 
@@ -32,16 +33,19 @@ LISTS = [
     for start in ("", "split_")
     for split in ("train", "val", "test", "trainval")
 ]
+_NUMBER = re.compile(r"[-+]?\.?[0-9]")
 _PLAIN = re.compile(r"(?P<name>\S.*?)((?:\s+[-+\w.]+){4})(\s+difficult)?", re.ASCII)
 
 
-def recognise(tree: Tree) -> bool:
+def recognise(tree: Tree) -> Sign:
     """XML annotations, or text files of the plain form beside pictures of the same stem."""
     if tree.manifest and not _LIST.fullmatch(posixpath.basename(tree.manifest)):
-        return False
+        return Sign.NONE
     if any(_is_annotation(tree, name) for name in tree.named(".xml")[:20]):
-        return True
-    return not tree.manifest and any(_is_plain(tree, name) for name in tree.label_texts())
+        return Sign.FAINT if _are_fewer_than_texts(tree) else Sign.STRONG
+    if tree.manifest:
+        return Sign.NONE
+    return signs.of_most(_is_plain(tree, name) for name in tree.label_texts())
 
 
 def read(tree: Tree) -> Finding:
@@ -99,6 +103,12 @@ def _annotation(picture: Picture) -> str:
     )
 
 
+def _are_fewer_than_texts(tree: Tree) -> bool:
+    """Whether text files label more pictures than the annotations do."""
+    texts = sum(1 for _ in tree.beside_pictures(".txt"))
+    return sum(name.lower().endswith(".xml") for name in tree.files) < texts
+
+
 def _is_annotation(tree: Tree, name: str) -> bool:
     try:
         voc_xml.read(tree.bounded(name))
@@ -110,7 +120,7 @@ def _is_annotation(tree: Tree, name: str) -> bool:
 def _is_plain(tree: Tree, name: str) -> bool:
     try:
         first = next(tree.lines(name), None)
-        return first is not None and not first[1][0].isdigit() and bool(_plain(*first))
+        return first is not None and not _NUMBER.match(first[1]) and bool(_plain(*first))
     except Invalid:
         return False
 

@@ -18,7 +18,7 @@ import yaml
 from backend import pictures
 from backend.domain import Box, Split
 from backend.errors import Invalid
-from backend.formats import base, naming, numbers, writing, yolo_config
+from backend.formats import base, naming, numbers, signs, writing, yolo_config
 from backend.formats.base import (
     Classes,
     Finding,
@@ -29,6 +29,7 @@ from backend.formats.base import (
     Writing,
     Written,
 )
+from backend.formats.signs import Sign
 from backend.formats.tree import Tree
 from backend.formats.yolo_config import Config
 
@@ -36,13 +37,13 @@ CONFIG = "data.yaml"
 _FAR = 2.0  # fractions beyond it are pixels
 
 
-def recognise(tree: Tree) -> bool:
+def recognise(tree: Tree) -> Sign:
     """A data.yaml with names, or a label file whose lines are a class and fractions."""
     if tree.manifest and not yolo_config.is_manifest(tree):
-        return False
+        return Sign.NONE
     if any(yolo_config.describes(tree, name) for name in yolo_config.files(tree)):
-        return True
-    return any(_is_label(tree, name) for name in tree.label_texts())
+        return Sign.STRONG
+    return signs.of_most(_is_label(tree, name) for name in tree.label_texts())
 
 
 def read(tree: Tree) -> Finding:
