@@ -1,6 +1,7 @@
 """Plain pictures in a folder, and class folders: `[split/]class/picture`.
 
-Our own exports of classes carry a classes.txt and lie as `split/class/name of the picture`.
+Our own exports of classes or splits carry a classes.txt and lie as `split/class/name of the
+picture`; the class `_` means none.
 """
 
 from __future__ import annotations
@@ -49,16 +50,25 @@ def read(tree: Tree) -> Finding:
 
 
 def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
-    """Class folders where there are classes of images, plain pictures where there are none."""
-    if classes:
-        writing.put(folder, CLASSES_FILE, "\n".join([*classes, ""]).encode())
+    """`split/class/` where there are splits or classes of images, else plain pictures."""
+    listed = False
     for picture in pictures:
-        home = ""
-        if classes:
-            label = _folder_of(picture.label) if picture.label else NO_CLASS
-            home = f"{picture.split or naming.UNASSIGNED}/{label}/"
+        home = _home(picture) if classes or _needs_home(picture) else ""
+        if home and not listed:
+            writing.put(folder, CLASSES_FILE, "\n".join([*classes, ""]).encode())
+            listed = True
         writing.put(folder, home + picture.name, picture.read())
         yield Written(picture.name, 0)
+
+
+def _needs_home(picture: Picture) -> bool:
+    """Whether a picture has a split, or a name that would be taken for one."""
+    return picture.split is not None or naming.says_something(picture.name.partition("/")[0])
+
+
+def _home(picture: Picture) -> str:
+    label = _folder_of(picture.label) if picture.label else NO_CLASS
+    return f"{picture.split or naming.UNASSIGNED}/{label}/"
 
 
 def _folder_of(label: str) -> str:

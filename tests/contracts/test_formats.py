@@ -87,6 +87,13 @@ def test_labels_of_images_come_back(row: registry.Format, tmp_path: Path) -> Non
     assert {n: (one.label, one.split, one.labelled) for n, one in found.items()} == wanted
 
 
+def test_splits_come_back(row: registry.Format, tmp_path: Path) -> None:
+    _write(row, PICTURES, tmp_path)
+    found, _ = drawn.read_back(tmp_path)
+    splits = {one.read(): one.split for one in found.values() if not one.is_golden}
+    assert splits == {one.read(): one.split for one in PICTURES[1:]}
+
+
 def test_its_own_export_is_recognised(row: registry.Format, tmp_path: Path) -> None:
     _write(row, PICTURES, tmp_path)
     assert [part.format.name for part in registry.parts(drawn.opened(tmp_path))] == [row.name]
