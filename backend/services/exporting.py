@@ -9,6 +9,7 @@ import functools
 import shutil
 import uuid
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -89,6 +90,7 @@ class _Export:
     goldens: int = 0
     boxes: int = 0
     problems: list[Problem] = field(default_factory=list)
+    lost: Counter[str] = field(default_factory=Counter)
 
     def write(self, folder: Path) -> None:
         """Write all pictures, goldens first."""
@@ -103,6 +105,13 @@ class _Export:
                     continue
                 self._count(done)
                 self.progress(min(self.images + self.goldens, total), total)
+        self.problems[:0] = list(self._left_out())
+
+    def _left_out(self) -> Iterator[Problem]:
+        for what, number in self.lost.items():
+            if number:
+                reason = f"{self.format.name} carries no {what} (left out: {number:,})."
+                yield Problem(self.project.name, None, reason)
 
     def _count(self, done: Written) -> None:
         self.goldens += done.is_golden
@@ -122,6 +131,7 @@ class _Export:
                 boxes = labelling.boxes_of(self.session, [image.id for image in page])
                 for image in page:
                     if self.files.has(image.sha256):
+                        self._note_lost(image, boxes[image.id])
                         golden = goldens.get(image.golden_id or 0)
                         yield self._picture(image, boxes[image.id], golden)
                     else:
@@ -142,6 +152,18 @@ class _Export:
             last = page[-1].id
             self.session.expunge_all()
 
+    def _note_lost(self, image: Image, boxes: tuple[Box, ...]) -> None:
+        """Count what the format has no place for."""
+        if image.label and not self.format.labels:
+            self.lost["classes of images"] += 1
+        if not self.format.boxes:
+            self.lost["boxes"] += len(boxes)
+            self.lost["pictures marked as clean"] += not boxes and self._is_looked_at(image)
+
+    def _is_looked_at(self, image: Image) -> bool:
+        """Whether having no box says that there is no defect."""
+        return image.state == State.DONE and self.project.task == Task.DETECT
+
     def _picture(self, image: Image, boxes: tuple[Box, ...], golden: Image | None) -> Picture:
         return Picture(
             image.name,
@@ -149,7 +171,7 @@ class _Export:
             image.width,
             image.height,
             boxes,
-            image.state == State.DONE or bool(boxes),
+            self._is_looked_at(image) or bool(boxes),
             image.label,
             image.split,
             image.group,

@@ -78,6 +78,12 @@ def test_an_export_imports_again_with_the_same_counts(loupe: Said, tmp_path: Pat
     assert loupe.json("import", "again", out)["images"] == 0
 
 
+def test_boxes_that_an_export_leaves_out_are_told(loupe: Said, tmp_path: Path) -> None:
+    loupe.json("sample", "demo", "--images", "6")
+    code, _, err = loupe("export", "demo", str(tmp_path / "out"), "--format", "folders")
+    assert (code, "folders carries no boxes (left out: " in err) == (1, True)
+
+
 def test_a_bad_file_is_named_and_the_exit_says_so(loupe: Said, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "broken.jpg").write_bytes(b"\xff\xd8\xff no picture")

@@ -110,3 +110,50 @@ def test_what_was_put_away_stays(house: House, tmp_path: Path) -> None:
     with house.database.write.begin() as session:
         images.put_away(session, [house.images()["a.png"].id])
     assert house.take(tmp_path / "out", "coco").images == 2
+
+
+def _classify(house: House, source: Path) -> None:
+    """A project of three pictures, two of them with a class."""
+    shades = {"train/good/x.png": 21, "train/bad/y.png": 22}
+    pictures = {n: drawn.picture(shade=shade, kind="PNG") for n, shade in shades.items()}
+    house.bring(drawn.lay(source / "classes", pictures), "kinds")
+    bare = {"z.png": drawn.picture(shade=23, kind="PNG")}
+    house.bring(drawn.lay(source / "bare", bare), "kinds")
+
+
+def _told(result: exporting.Result) -> list[str]:
+    return [str(problem) for problem in result.problems]
+
+
+def test_class_folders_say_that_they_carry_no_boxes(house: House, tmp_path: Path) -> None:
+    result = house.take(tmp_path / "out", "folders")
+    assert _told(result) == [
+        "line 3: folders carries no boxes (left out: 1).",
+        "line 3: folders carries no pictures marked as clean (left out: 1).",
+    ]
+
+
+@pytest.mark.parametrize("name", ["yolo", "coco", "voc", "deeppcb"])
+def test_box_formats_say_that_they_carry_no_classes_of_images(
+    house: House, tmp_path: Path, name: str
+) -> None:
+    _classify(house, tmp_path)
+    told = _told(house.take(tmp_path / "out", name, "kinds"))
+    assert told[0] == f"kinds: {name} carries no classes of images (left out: 2)."
+
+
+@pytest.mark.parametrize("name", ["yolo", "coco", "voc", "deeppcb"])
+def test_a_picture_with_a_class_does_not_leave_as_one_without_defects(
+    house: House, tmp_path: Path, name: str
+) -> None:
+    _classify(house, tmp_path)
+    house.take(tmp_path / "out", name, "kinds")
+    house.bring(tmp_path / "out", project="again")
+    again = house.images("again")
+    assert len(again) == 3
+    assert {image.state for image in again.values()} == {State.NEW}
+
+
+def test_what_a_format_carries_whole_is_no_problem(house: House, tmp_path: Path) -> None:
+    _classify(house, tmp_path)
+    assert _told(house.take(tmp_path / "out", "folders", "kinds")) == []
