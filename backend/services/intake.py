@@ -95,12 +95,13 @@ def add(session: Session, project: Project, ready: Sequence[Ready], author: str)
     there = known(session, project.id, [one.image.name for one in ready])
     fresh: dict[str, NewImage] = {}
     for one in ready:
-        image = _suited(one.image, project.task)
+        image, unsuited = _suited(one.image, project.task)
         have = there.get(image.name)
         if (have and have.sha256 != image.sha256) or image.name in fresh:
             counts.problems.append(Problem(image.name, None, _TAKEN))
             continue
-        counts.problems += one.problems if have is None or not have.version else ()
+        if have is None or not have.version:
+            counts.problems += [*one.problems, *unsuited]
         if have is None:
             fresh[image.name] = image
         else:
@@ -156,15 +157,13 @@ def _stored(files: Files, data: bytes) -> str:
         raise Unavailable(f"The file store cannot be written: {error}.") from error
 
 
-def _suited(image: NewImage, task: Task) -> NewImage:
+def _suited(image: NewImage, task: Task) -> tuple[NewImage, tuple[Problem, ...]]:
     """A class of the whole image says nothing in a project of boxes."""
-    if task == Task.DETECT and image.label:
-        return _without_label(image)
-    return image
-
-
-def _without_label(image: NewImage) -> NewImage:
-    return replace(image, label="", labelled=bool(image.boxes))
+    if task != Task.DETECT or not image.label:
+        return image, ()
+    reason = f"its class {image.label!r} is left out, because the project is one of boxes."
+    bare = replace(image, label="", labelled=bool(image.boxes))
+    return bare, (Problem(image.name, None, reason),)
 
 
 def _complete(

@@ -142,6 +142,17 @@ def test_class_folders_make_a_project_of_classes(house: House, tmp_path: Path) -
         assert projects.find(session, "line 3").task == Task.CLASSIFY
 
 
+def test_class_folders_in_a_project_of_boxes_are_told(house: House, tmp_path: Path) -> None:
+    house.bring(drawn.lay(tmp_path / "boxes", YOLO))
+    pictures = {f"{k}/1.jpg": drawn.picture(shade=n) for n, k in enumerate(("bad", "ok"), 50)}
+    result = house.bring(drawn.lay(tmp_path / "in", pictures))
+    assert [str(problem) for problem in result.problems] == [
+        f"{k}/1.jpg: its class '{k}' is left out, because the project is one of boxes."
+        for k in ("bad", "ok")
+    ]
+    assert (result.images, house.images()["bad/1.jpg"].label) == (2, "")
+
+
 def test_one_golden_serves_all_pictures_of_a_folder(house: House, tmp_path: Path) -> None:
     pictures = {f"{n}.png": drawn.picture(shade=n, kind="PNG") for n in range(3)}
     source = drawn.lay(tmp_path / "in", pictures | {"goldens/clean.png": drawn.picture(shade=9)})
