@@ -74,6 +74,11 @@ class Settings(BaseSettings):
         return self.cache / "uploads"
 
     @property
+    def tries(self) -> Path:
+        """Folder of pictures that browsers send to be looked at once."""
+        return self.cache / "tries"
+
+    @property
     def exports(self) -> Path:
         """Folder of exports to be fetched by browsers."""
         return self.cache / "exports"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -133,11 +134,14 @@ def try_one(
     person: login.Labeler,
 ) -> dict[str, Any]:
     """Queue a look at one picture that is not part of the project; it is answered at once."""
-    path = _keep(at.settings.cache / "tries", picture)
-    with at.write() as session:
-        found = house.project(session, project)
-        job = detecting.try_one(session, found.id, _model(model), path, person.name)
-    _, width, height = rendering.glance(path)
+    path = _keep(at.settings.tries, picture)
+    with ExitStack() as refused:
+        refused.callback(path.unlink, missing_ok=True)
+        _, width, height = rendering.glance(path)
+        with at.write() as session:
+            found = house.project(session, project)
+            job = detecting.try_one(session, found.id, _model(model), path, person.name)
+        refused.pop_all()
     return {**shapes.job(job), "width": width, "height": height}
 
 

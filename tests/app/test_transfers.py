@@ -107,3 +107,28 @@ def test_a_format_nobody_knows_is_named(client: TestClient, house: House) -> Non
     base = f"/api/projects/{drawn(house).id}"
     answer = client.post(f"{base}/export", json={"format": "xls"}, headers=WRITE)
     assert (answer.status_code, "xls" in answer.json()["error"]) == (400, True)
+
+
+def test_an_export_that_is_gone_is_told(client: TestClient, house: House) -> None:
+    base = f"/api/projects/{drawn(house).id}"
+    job = client.post(f"{base}/export", json={"format": "yolo"}, headers=WRITE).json()["id"]
+    work(house)
+    (house.settings.exports / f"{job}.zip").unlink()
+    answer = client.get(f"/api/jobs/{job}/file")
+    assert answer.status_code == 404
+    assert answer.json()["error"] == f"Job {job} has left no file, or not any more; export again."
+
+
+@pytest.mark.parametrize("model", ["v9", "../weights.pt"])
+def test_a_try_that_is_refused_leaves_no_picture(
+    client: TestClient, house: House, model: str
+) -> None:
+    base = f"/api/projects/{drawn(house).id}"
+    sha256 = client.get(f"{base}/images").json()["items"][0]["sha256"]
+    picture = {"picture": ("a.png", client.get(f"/files/{sha256}/full").content)}
+    for place in (base, "/api/projects/999"):
+        asked = client.post(
+            f"{place}/detect/try", files=picture, data={"model": model}, headers=WRITE
+        )
+        assert 400 <= asked.status_code < 500
+    assert not list((house.settings.cache / "tries").glob("*"))
