@@ -16,7 +16,7 @@ from backend.errors import LeaseLost, NotFound
 from backend.jobs import holder, holding, journal, kinds, presence, queue
 from backend.settings import Settings
 from backend.storage.engine import Database
-from workers import attempt, scratch
+from workers import attempt, leftovers, scratch
 from workers.attempt import Attempt
 from workers.keeper import Keeper, Resident
 
@@ -242,6 +242,7 @@ class Worker:
                 ended = True
             if ended:
                 self._clear(id)
+        leftovers.clear(self.database, self.settings)
 
     def _clear(self, id: int) -> None:
         shutil.rmtree(journal.folder(self.settings.home, id), ignore_errors=True)

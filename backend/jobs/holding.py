@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from backend.domain import Job, JobState, Wish
+from backend.domain import FINAL, Job, JobState, Wish
 from backend.errors import LeaseLost
 from backend.jobs import journal, kinds, queue
 from backend.storage import tables
@@ -128,6 +128,13 @@ def running(session: Session) -> list[tuple[Job, int]]:
     """Every running job with its heartbeat counter, for who watches over silent workers."""
     rows = session.scalars(select(Row).where(Row.state == JobState.RUNNING)).all()
     return [(queue.to_job(row), row.beats) for row in rows]
+
+
+def named_paths(session: Session) -> list[str]:
+    """The files and folders that jobs which have not ended still need."""
+    rows = session.scalars(select(Row.request).where(Row.state.not_in(FINAL)))
+    told = (asked.get(key) for asked in rows for key in ("source", "path"))
+    return [path for path in told if path and isinstance(path, str)]
 
 
 def take_away(session: Session, job: Job, beats: int, reason: str) -> None:
