@@ -53,6 +53,11 @@ def recognise(tree: Tree) -> Sign:
     return Sign.FAINT if files else Sign.NONE
 
 
+def descriptions(tree: Tree) -> list[str]:
+    """All files of this kind, also those that stand back."""
+    return [name for name in tree.named(".json")[:MOST_FILES] if _is_coco(tree, name)]
+
+
 def read(tree: Tree) -> Finding:
     """The pictures of each file in its order, then those that no file names."""
     names = naming.Names(tree.pictures, splits=False)
@@ -188,7 +193,7 @@ def _files(tree: Tree) -> list[str]:
     """The JSON files with instances; captions and keypoints of the same pictures stand back."""
     if tree.manifest:
         return [tree.manifest] if _is_coco(tree, tree.manifest) else []
-    found = [name for name in tree.named(".json")[:MOST_FILES] if _is_coco(tree, name)]
+    found = descriptions(tree)
     instances = [name for name in found if posixpath.basename(name).startswith("instances")]
     return instances or found
 

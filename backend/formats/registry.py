@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.errors import Invalid, Refused
-from backend.formats import coco, deeppcb, folders, goldens, voc, yolo
-from backend.formats.base import Write
+from backend.formats import coco, deeppcb, folders, goldens, voc, yolo, yolo_config
+from backend.formats.base import Problem, Write
 from backend.formats.signs import Sign
-from backend.formats.tree import Read, Tree, unwrapped
+from backend.formats.tree import Read, Tree, suffix, unwrapped
 
 AUTO = "auto"
+Descriptions = Callable[[Tree], Iterable[str]]
+DESCRIBING = (".json", ".yaml", ".yml")
 DEEPEST = 3  # how far below the root a data set may begin
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One row of FORMATS; `recognise` says how much a tree looks like it."""
+    """One row of FORMATS; `recognise` says how much a tree looks like it.
+
+    `descriptions` are the JSON and YAML files that its reader takes into account.
+    """
 
     name: str
     title: str
@@ -27,6 +33,7 @@ class Format:
     recognise: Callable[[Tree], Sign]
     boxes: bool = True
     labels: bool = False
+    descriptions: Descriptions = lambda _: ()
 
 
 def _row(
@@ -35,7 +42,10 @@ def _row(
     read: Read,
     write: Write,
     recognise: Callable[[Tree], Sign],
-    **carries: bool,
+    *,
+    boxes: bool = True,
+    labels: bool = False,
+    descriptions: Descriptions = lambda _: (),
 ) -> Format:
     """A format that knows no goldens itself; they travel beside it."""
     with_goldens = functools.partial(goldens.read_with, read)
@@ -45,7 +55,9 @@ def _row(
         with_goldens,
         functools.partial(goldens.write_with, write),
         recognise,
-        **carries,
+        boxes,
+        labels,
+        descriptions,
     )
 
 
@@ -59,9 +71,23 @@ FORMATS = {
             deeppcb.write,
             deeppcb.recognise,
         ),
-        _row("coco", "COCO JSON", coco.read, coco.write, coco.recognise),
+        _row(
+            "coco",
+            "COCO JSON",
+            coco.read,
+            coco.write,
+            coco.recognise,
+            descriptions=coco.descriptions,
+        ),
         _row("voc", "Pascal VOC XML", voc.read, voc.write, voc.recognise),
-        _row("yolo", "YOLO text files", yolo.read, yolo.write, yolo.recognise),
+        _row(
+            "yolo",
+            "YOLO text files",
+            yolo.read,
+            yolo.write,
+            yolo.recognise,
+            descriptions=yolo_config.descriptions,
+        ),
         _row(
             "folders",
             "Plain pictures, or a folder a class",
@@ -101,6 +127,29 @@ def parts(tree: Tree, name: str = AUTO) -> list[Part]:
     if wanted:
         return [Part(wanted, tree)]
     return list(_parts(tree, "", 0)) or [Part(FORMATS["folders"], tree)]
+
+
+def unread(tree: Tree, cut: Sequence[Part]) -> Iterator[Problem]:
+    """The JSON and YAML files that no part of the source takes into account, a line a kind."""
+    every = [tree.manifest] if tree.manifest else tree.named(*DESCRIBING)
+    read = {part.tree.prefix + name for part in cut for name in part.format.descriptions(part.tree)}
+    left = (one for one in every if suffix(one) in DESCRIBING and tree.prefix + one not in read)
+    titles = ", ".join(dict.fromkeys(part.format.title for part in cut))
+    for _, names in itertools.groupby(sorted(left, key=suffix), suffix):
+        first, *more = names
+        others = f" and {len(more):,} more of its kind" if more else ""
+        why = _why_no_text(tree, first) or f"the source was read as {titles}."
+        yield Problem(first, None, f"no label was taken from it{others}: {why}")
+
+
+def _why_no_text(tree: Tree, name: str) -> str:
+    try:
+        tree.text(name)
+    except Invalid as error:
+        return str(error)
+    except OSError as error:
+        return f"it cannot be read: {error.strerror or error}."
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,13 @@ def files(tree: Tree) -> list[str]:
     return tree.named(".yaml", ".yml")
 
 
+def descriptions(tree: Tree) -> list[str]:
+    """The first file with class names, and those without, which describe something else."""
+    every = files(tree)
+    named = [name for name in every if describes(tree, name)]
+    return [name for name in every if name not in named[1:]]
+
+
 def is_manifest(tree: Tree) -> bool:
     """Whether the file pointed at is a data.yaml or a list of pictures."""
     if suffix(tree.manifest) != ".txt":

@@ -84,6 +84,7 @@ def run(into: Into, source: Path, settings: Settings, format_name: str = registr
         total = sum(len(part.tree.pictures) for part in parts)
         importing = _Import(into, total, FirstLook(settings))
         importing.counts.problems.extend(opened.problems)
+        importing.counts.problems.extend(registry.unread(opened, parts))
         for part in parts:
             with closing(part.format.read(part.tree)) as found:
                 importing.take(_placed(found, part.prefix))
