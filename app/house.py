@@ -51,10 +51,12 @@ async def of(request: Request) -> House:
 
 
 def project(session: Session, named: str, shut: Collection[int] = ()) -> Project:
-    """The project that an address names, by its id or its name, if it is not one of the shut."""
-    by_id = named.isdecimal()
+    """The project that an address names, by its name or its id, if it is not one of the shut."""
     name = slashes.name(named)
-    found = projects.get(session, int(named)) if by_id else projects.find(session, name)
+    project_id = projects.addressed(session, name)
+    found = (
+        projects.find(session, name) if project_id is None else projects.get(session, project_id)
+    )
     if found.id in shut:
         raise NotFound(f"There is no project {name}, or you may not enter it.")
     return found

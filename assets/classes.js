@@ -8,10 +8,11 @@ import { attempt, site, toast } from "./site.js";
 /** Show and edit the classes. @param {{id: number, name: string}} project */
 export async function choices(project) {
   const list = h("div.class-list");
-  const base = `/api/projects/${project.id}/classes`;
+  const of = `/api/projects/${encodeURIComponent(project.name)}`;
+  const base = `${of}/classes`;
   let lines = [];
   const draw = async () => {
-    const { classes } = await get(`/api/projects/${project.id}`);
+    const { classes } = await get(of);
     // Whoever types in the next field by now must not lose it: lines stay where they can.
     if (lines.length > 0 && lines.map((one) => one.id).join() === classes.map((one) => one.id).join()) {
       lines.forEach((one, at) => one.show(classes[at], classes));

@@ -37,11 +37,11 @@ async function load(chooser, found = null) {
 }
 
 function choose(chooser) {
-  const now = projects.find((one) => String(one.id) === project() || one.name === project());
+  const now = projects.find((one) => one.name === project()) ?? projects.find((one) => String(one.id) === project());
   document.title = now ? `${now.name} · Loupe` : "Loupe";
   remember(now);
-  const choices = projects.map((one) => [String(one.id), one.name]);
-  const list = select([["", "Choose a project"], ...choices], now ? String(now.id) : "", open, {
+  const choices = projects.map((one) => [one.name, one.name]);
+  const list = select([["", "Choose a project"], ...choices], now?.name ?? "", open, {
     "aria-label": "Project",
   });
   fill(chooser, list);
@@ -51,12 +51,12 @@ function choose(chooser) {
 function remember(now) {
   if (now) return localStorage.setItem("loupe-project", String(now.id));
   const last = projects.find((one) => String(one.id) === localStorage.getItem("loupe-project")) ?? (projects.length === 1 && projects[0]);
-  if (last && !project() && !["projects", "jobs"].includes(tab())) setTimeout(() => go({ project: last.id }, { replace: true }));
+  if (last && !project() && !["projects", "jobs"].includes(tab())) setTimeout(() => go({ project: last.name }, { replace: true }));
   return undefined;
 }
 
-function open(id) {
-  visit(address({ project: id, tab: id ? (tab() === "projects" ? "browse" : tab()) : "projects" }));
+function open(name) {
+  visit(address({ project: name, tab: name ? (tab() === "projects" ? "browse" : tab()) : "projects" }));
 }
 
 async function welcome(place) {

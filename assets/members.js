@@ -7,7 +7,7 @@ import { attempt, toast } from "./site.js";
 
 /** Show and change the members. @param {{id: number, name: string}} project */
 export async function members(project) {
-  const base = `/api/projects/${project.id}/members`;
+  const base = `/api/projects/${encodeURIComponent(project.name)}/members`;
   const found = await attempt(async () => ({ ...(await get(base)), people: await get("/api/people") }));
   if (!found) return;
   const all = radio("Everybody with an account", found.members === null);

@@ -46,10 +46,10 @@ function card(project) {
   return h(
     "article.panel.project",
     {},
-    h("a.covers", { href: address({ project: project.id, tab: "browse" }), tabIndex: -1, "aria-hidden": "true" },
+    h("a.covers", { href: address({ project: project.name, tab: "browse" }), tabIndex: -1, "aria-hidden": "true" },
       project.covers.map((cover) => h("img", { src: `/files/${cover.sha256}/thumb`, alt: "", loading: "lazy" }))),
     h("div.inside", {},
-      h("h2", {}, h("a", { href: address({ project: project.id, tab: "browse" }) }, project.name)),
+      h("h2", {}, h("a", { href: address({ project: project.name, tab: "browse" }) }, project.name)),
       h("div.facts", {},
         fact(project, project.images, "image", "images", {}),
         project.goldens > 0 && fact(project, project.goldens, "golden", "goldens", { goldens: "yes" }),
@@ -69,13 +69,13 @@ function card(project) {
 function next(project) {
   const left = project.images - project.labelled;
   if (!project.images) return h("button.primary.for-labeler", { onclick: () => importInto(project) }, "Import pictures");
-  const to = (words, where) => h("a.button.primary.for-labeler", { href: address({ project: project.id, ...where }) }, words);
+  const to = (words, where) => h("a.button.primary.for-labeler", { href: address({ project: project.name, ...where }) }, words);
   return left ? to(`Label ${many(left, "image")}`, { tab: "annotate", state: "new" }) : to("Train", { tab: "train" });
 }
 
 function fact(project, number, one, more, filter) {
   const words = many(number, one, more).split(" ");
-  return h("a", { href: address({ project: project.id, tab: "browse", ...filter }), style: { color: "inherit", textDecoration: "none" } },
+  return h("a", { href: address({ project: project.name, tab: "browse", ...filter }), style: { color: "inherit", textDecoration: "none" } },
     h("b", {}, words[0]), ` ${words.slice(1).join(" ")}`);
 }
 
@@ -101,5 +101,5 @@ async function create() {
   if (!yes) return;
   toast(`The project ${made.name} is made.`, "done");
   site.dispatchEvent(new Event("projects"));
-  go({ project: made.id, tab: "browse" });
+  go({ project: made.name, tab: "browse" });
 }

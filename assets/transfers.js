@@ -40,7 +40,7 @@ async function run(project, files, path, format) {
       body.token = token();
       await sendAll(project, files, body.token, place);
     }
-    await follow(await send("POST", `/api/projects/${project.id}/import`, body), place, imported);
+    await follow(await send("POST", `/api/projects/${encodeURIComponent(project.name)}/import`, body), place, imported);
     site.dispatchEvent(new Event("projects"));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -62,7 +62,7 @@ async function sendAll(project, files, name, place) {
   const line = async () => {
     for (let file = waiting.shift(); file; file = waiting.shift()) {
       const inside = (file.webkitRelativePath || file.name).split("/").map(encodeURIComponent).join("/");
-      await upload(`/api/projects/${project.id}/uploads/${name}/${inside}`, file, (share) => (shares.set(file, share), show()));
+      await upload(`/api/projects/${encodeURIComponent(project.name)}/uploads/${name}/${inside}`, file, (share) => (shares.set(file, share), show()));
       shares.set(file, 1);
       show();
     }
@@ -103,7 +103,7 @@ export async function exportFrom(project) {
   const place = h("div", { style: { display: "grid", gap: "8px" }, "aria-live": "polite" });
   const closed = ask(`Export ${project.name}`, "", place);
   await attempt(async () => {
-    const job = await send("POST", `/api/projects/${project.id}/export`, { format: format.value });
+    const job = await send("POST", `/api/projects/${encodeURIComponent(project.name)}/export`, { format: format.value });
     await follow(job, place, (done) => [
       h("p.good", {}, `${many(done.result.images, "image")} and ${many(done.result.boxes, "box", "boxes")} are written.`),
       done.result.problems.length > 0 && [h("p.bad", {}, "Not everything could be written:"), listed(done.result.problems)],

@@ -52,7 +52,7 @@ def sees_file(session: Session, shut: Iterable[int], sha256: str) -> bool:
 def project_of(session: Session, what: str, name: str) -> int | None:
     """The project that a thing belongs to; None where there is no such thing, or it has none."""
     if what == "project":
-        return _project(session, name)
+        return projects.addressed(session, name)
     if what == "subject":
         return _of_subject(session, name)
     owner = OWNERS[what]
@@ -61,12 +61,6 @@ def project_of(session: Session, what: str, name: str) -> int | None:
 
 def _enters(names: list[str] | None, person: Person) -> bool:
     return names is None or person.name in names
-
-
-def _project(session: Session, name: str) -> int | None:
-    if name.isdecimal():
-        return int(name)
-    return session.scalar(select(ProjectRow.id).where(ProjectRow.name == name))
 
 
 def _of_subject(session: Session, name: str) -> int | None:

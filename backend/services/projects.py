@@ -23,6 +23,9 @@ HOTKEYS = "123456789"
 # Letters that do nothing else on the canvas; assets/canvas/keys.js has the others.
 LETTERS = "bimqtuy"
 NAMED = 5
+# A database keeps no number with more digits.
+LONGEST_ID = 18
+FOLDERS = (".", "..")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ def create(
 def refuse_taken(session: Session, name: str) -> str:
     """The name, if a new project may have it: asked before long work is done for it."""
     name = check_name(name, "project")
+    if name in FOLDERS:
+        raise Refused(f"{name!r} means a folder in an address; choose another name.")
     if session.scalar(select(ProjectRow.id).where(ProjectRow.name == name)):
         raise Refused(f"There is already a project named {name!r}; choose another name.")
     return name
@@ -68,6 +73,14 @@ def find(session: Session, name: str) -> Project:
 def known(session: Session, name: str) -> bool:
     """Whether there is a project of that name."""
     return session.scalar(select(ProjectRow.id).where(ProjectRow.name == name)) is not None
+
+
+def addressed(session: Session, named: str) -> int | None:
+    """The id of the project of that name, else of the one with that number."""
+    found = session.scalar(select(ProjectRow.id).where(ProjectRow.name == named))
+    if found is not None or not named.isdecimal() or len(named) > LONGEST_ID:
+        return found
+    return session.scalar(select(ProjectRow.id).where(ProjectRow.id == int(named)))
 
 
 def get(session: Session, project_id: int) -> Project:

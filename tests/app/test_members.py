@@ -7,12 +7,14 @@ from datetime import UTC, datetime
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import delete
 
 from app.house import House
 from backend.domain import Project, Role, Run
 from backend.jobs import kinds, queue
-from backend.services import listing, people, sampling
+from backend.services import listing, people, projects, sampling
 from backend.storage import warehouse
+from backend.storage.tables import ProjectRow
 from tests.app.conftest import PASSWORD, WRITE, drawn, log_in
 
 
@@ -86,6 +88,22 @@ def test_only_an_admin_names_members_and_only_people(stranger: TestClient, shut:
     answer = stranger.put(url, json={"members": ["nobody"]}, headers=WRITE)
     assert (answer.status_code, "nobody" in answer.json()["error"]) == (404, True)
     assert stranger.get(url).json() == {"members": ["lou"]}
+
+
+def test_a_name_that_is_the_number_of_a_shut_project_lets_nobody_into_that(
+    guarded: House, stranger: TestClient, shut: Project
+) -> None:
+    with guarded.write() as session:
+        named = projects.create(session, str(shut.id))
+    log_in(stranger, "lars")
+    assert stranger.get(f"/api/projects/{named.name}").json()["id"] == named.id
+    log_in(stranger, "ada")
+    url = f"/api/projects/{named.name}/members"
+    assert stranger.put(url, json={"members": []}, headers=WRITE).status_code == 200
+    log_in(stranger, "lars")
+    assert stranger.get(f"/api/projects/{named.name}").status_code == 404
+    with guarded.write() as session:
+        session.execute(delete(ProjectRow).filter_by(id=named.id))
 
 
 def test_a_project_is_opened_to_everybody_again(guarded: House, stranger: TestClient) -> None:

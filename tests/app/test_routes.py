@@ -13,6 +13,7 @@ from PIL import Image
 from app import server
 from app.house import House
 from backend.jobs import kinds, queue
+from backend.services import projects
 from backend.settings import Settings
 from tests.app.conftest import HERE, WRITE, drawn
 
@@ -31,6 +32,18 @@ def test_a_window_of_images_carries_boxes_and_the_golden(client: TestClient, hou
 def test_a_project_is_found_by_its_name_too(client: TestClient, house: House) -> None:
     project = drawn(house)
     assert client.get(f"/api/projects/{project.name}").json()["id"] == project.id
+
+
+def test_a_project_whose_name_is_a_number_is_found_by_its_name(
+    client: TestClient, house: House
+) -> None:
+    other = drawn(house)
+    with house.write() as session:
+        named = [projects.create(session, name) for name in (str(other.id), "4711", "9" * 30)]
+    for one in named:
+        assert client.get(f"/api/projects/{one.name}").json()["id"] == one.id
+    assert client.get(f"/api/projects/{other.name}").json()["id"] == other.id
+    assert client.get(f"/api/projects/{'8' * 30}").status_code == 404
 
 
 def test_pictures_are_kept_for_ever_and_asked_once(client: TestClient, house: House) -> None:

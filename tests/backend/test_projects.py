@@ -32,6 +32,12 @@ def test_a_name_that_cannot_be_shown_is_refused(sqlite: Database, name: str) -> 
         projects.create(session, name)
 
 
+@pytest.mark.parametrize("name", [".", " .. "])
+def test_a_name_that_no_address_can_hold_is_refused(sqlite: Database, name: str) -> None:
+    with sqlite.write.begin() as session, pytest.raises(Refused, match="folder in an address"):
+        projects.create(session, name)
+
+
 def test_classes_get_hotkeys_and_colours_in_their_order(sqlite: Database) -> None:
     with sqlite.write.begin() as session:
         made = projects.create(session, "p", classes=[f"c{i}" for i in range(12)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from playwright.sync_api import Page, Route, expect
 
@@ -150,7 +150,9 @@ def test_a_slow_answer_does_not_take_what_is_typed_next(page: Page, site: Site) 
     card.get_by_role("button", name="Classes").press("Enter")
     key, severity = page.get_by_label(f"Key of {name}"), page.get_by_label(f"Severity of {name}")
     late: list[Route] = []
-    page.route(project_now := f"**/api/projects/{project.id}", lambda route: late.append(route))
+    page.route(
+        project_now := f"**/api/projects/{quote(project.name)}", lambda route: late.append(route)
+    )
     with page.expect_request(project_now):
         key.fill("q")
         key.press("Tab")
@@ -185,6 +187,33 @@ def test_a_project_with_a_slash_is_opened_by_its_name(page: Page, site: Site) ->
         page.goto(f"/?{urlencode({'project': project.name, 'tab': tab})}")
         expect(page.locator(f"#shell-{tab} {there}").first).to_be_visible()
     expect(page.locator("#shell-annotate .lp-place")).to_have_text("1 / 3")
+
+
+def test_a_project_named_as_the_number_of_another_is_opened_as_itself(
+    page: Page, site: Site
+) -> None:
+    other = site.project(images=3)
+    named = site.project(images=5, name=str(other.id))
+    for opened, images in ((other, 3), (named, 5)):
+        page.goto("/")
+        page.get_by_role("link", name=opened.name, exact=True).click()
+        expect(page.locator("#shell-browse .cell img")).to_have_count(images)
+    page.goto(f"/?project={named.name}&tab=browse")
+    expect(page.locator("#shell-browse .cell img")).to_have_count(5)
+    expect(page.get_by_role("combobox", name="Project")).to_have_value(named.name)
+
+
+def test_the_classes_of_a_project_are_those_of_its_name(page: Page, site: Site) -> None:
+    other = site.project(images=3)
+    named = site.project(images=3, name=f"{other.id}")
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=other.name)
+    card.get_by_role("button", name="Classes").click()
+    page.get_by_label("Name", exact=True).first.fill("gap")
+    page.get_by_label("Name", exact=True).first.press("Tab")
+    expect(page.get_by_label("Colour of gap")).to_be_visible()
+    assert "gap" in site.classes(other)
+    assert "gap" not in site.classes(named)
 
 
 def _class(site: Site, project: int, name: str) -> Class:
