@@ -47,7 +47,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        person = self._door.who(_cookie(headers))
+        person = await self._door.who(_cookie(headers))
         refusal = self._refusal(scope, headers, person)
         if refusal is not None and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 4401})

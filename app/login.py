@@ -12,6 +12,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
 from backend.domain import Person, Role
 from backend.errors import Denied, Refused
@@ -45,7 +46,7 @@ class Door:
         self._failures: dict[str, deque[float]] = {}
         self._seen: dict[str, tuple[float, Person | None]] = {}
 
-    def who(self, cookie: str) -> Person | None:
+    async def who(self, cookie: str) -> Person | None:
         """The person that a cookie names; roles are looked up, so a change counts at once."""
         if not self.required:
             return self._owner
@@ -53,7 +54,11 @@ class Door:
             name = str(self._signer.loads(cookie, max_age=TWO_WEEKS))
         except BadSignature:
             return None
-        return self._find(name)
+        at, person = self._seen.get(name, (0.0, None))
+        if time.monotonic() - at < FRESH_SECONDS:
+            return person
+        # A thread waits for the database, as all others wait for the event loop.
+        return await run_in_threadpool(self._find, name)
 
     def enter(self, name: str, password: str, address: str) -> str:
         """The cookie of the person with that password; wrong ones are counted."""
@@ -70,9 +75,6 @@ class Door:
         return self._signer.dumps(person.name)
 
     def _find(self, name: str) -> Person | None:
-        at, person = self._seen.get(name, (0.0, None))
-        if time.monotonic() - at < FRESH_SECONDS:
-            return person
         with self._database.read.begin() as session:
             person = people.find(session, name)
         with self._lock:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
 
 from fastapi import APIRouter
 from starlette.responses import StreamingResponse
@@ -18,6 +20,7 @@ router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES])
 
 KINDS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "coco": "application/json"}
 ENDINGS = {"csv": "csv", "parquet": "parquet", "coco": "json"}
+PART = 1_000_000
 
 
 @router.get("/export/{name}")
@@ -25,11 +28,10 @@ def export(run: int, name: str, at: house.At) -> StreamingResponse:
     """The run and its decisions as one file."""
     if name not in KINDS:
         raise Invalid(f"A run is exported as {', '.join(KINDS)}, not {name[:40]!r}.")
-    with at.read() as session:
-        reviewing.project_of(session, run)
+    written = _written(at, run, name)
     place = f'attachment; filename="run-{run}.{ENDINGS[name]}"'
-    headers = {"content-disposition": place}
-    return StreamingResponse(_parts(at, run, name), media_type=KINDS[name], headers=headers)
+    headers = {"content-disposition": place, "content-length": str(written.tell())}
+    return StreamingResponse(_parts(written), media_type=KINDS[name], headers=headers)
 
 
 @router.get("/figures")
@@ -74,6 +76,20 @@ def against(
     }
 
 
-def _parts(at: house.House, run: int, name: str) -> Iterator[bytes]:
-    with at.read() as session:
-        yield from reporting.write(session, run, name)
+def _written(at: house.House, run: int, name: str) -> BinaryIO:
+    """The whole file, as a slow reader must hold no connection; nothing of it stays behind."""
+    at.settings.exports.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as unwritten:
+        file = unwritten.enter_context(TemporaryFile(dir=at.settings.exports))
+        with at.read() as session:
+            reviewing.project_of(session, run)
+            file.writelines(reporting.write(session, run, name))
+        unwritten.pop_all()
+    return file
+
+
+def _parts(written: BinaryIO) -> Iterator[bytes]:
+    with written:
+        written.seek(0)
+        while part := written.read(PART):
+            yield part

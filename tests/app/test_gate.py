@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import time
+
+import httpx
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from app import login, server
@@ -10,7 +16,7 @@ from app.house import House
 from backend.domain import Role
 from backend.errors import Refused
 from backend.services import people
-from tests.app.conftest import PASSWORD, WRITE, drawn, log_in
+from tests.app.conftest import HERE, PASSWORD, WRITE, drawn, log_in
 
 NEW = {"name": "new", "task": "detect"}
 CLOSED = (
@@ -52,7 +58,35 @@ def test_a_forged_cookie_is_nobodys(stranger: TestClient) -> None:
 def test_a_cookie_survives_a_restart(guarded: House, stranger: TestClient) -> None:
     log_in(stranger, "lars")
     cookie = stranger.cookies[login.COOKIE]
-    assert login.Door(guarded.database, True).who(cookie) == stranger_named(guarded, "lars")
+    found = asyncio.run(login.Door(guarded.database, True).who(cookie))
+    assert found == stranger_named(guarded, "lars")
+
+
+def test_a_person_who_waits_for_the_database_keeps_nobody_else_waiting(
+    guarded: House, stranger: TestClient
+) -> None:
+    log_in(stranger, "lars")
+    cookies = {login.COOKIE: stranger.cookies[login.COOKIE]}
+    with contextlib.ExitStack() as busy:
+        for _ in range(15):
+            busy.enter_context(guarded.database.operational.connect())
+        guarded.door.forget("lars")
+        asyncio.run(_ask_two(server.create(guarded), cookies, busy))
+
+
+async def _ask_two(app: FastAPI, cookies: dict[str, str], busy: contextlib.ExitStack) -> None:
+    transport = httpx.ASGITransport(app)
+    async with (
+        httpx.AsyncClient(transport=transport, base_url=HERE, cookies=cookies) as known,
+        httpx.AsyncClient(transport=transport, base_url=HERE) as unknown,
+    ):
+        slow = asyncio.create_task(known.get("/api/me"))
+        await asyncio.sleep(0.1)
+        begun = time.monotonic()
+        assert (await unknown.get("/health")).status_code == 200
+        assert time.monotonic() - begun < 5
+        busy.close()
+        assert (await slow).status_code == 200
 
 
 def stranger_named(house: House, name: str) -> object:
