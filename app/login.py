@@ -7,6 +7,7 @@ import secrets
 import threading
 import time
 from collections import deque
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -34,6 +35,15 @@ class TooOften(Refused):
     """Too many wrong passwords in a short time."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A person as the database had them at some time, and what their cookie must have."""
+
+    at: float
+    person: Person | None
+    mark: str
+
+
 class Door:
     """Knows people by their cookie; without accounts everybody here is the machine's owner."""
 
@@ -44,21 +54,21 @@ class Door:
         self._owner = Person(_owner_name(), Role.ADMIN)
         self._lock = threading.Lock()
         self._failures: dict[str, deque[float]] = {}
-        self._seen: dict[str, tuple[float, Person | None]] = {}
+        self._seen: dict[str, _Seen] = {}
 
     async def who(self, cookie: str) -> Person | None:
         """The person that a cookie names; roles are looked up, so a change counts at once."""
         if not self.required:
             return self._owner
         try:
-            name = str(self._signer.loads(cookie, max_age=TWO_WEEKS))
-        except BadSignature:
+            name, mark = self._signer.loads(cookie, max_age=TWO_WEEKS)
+        except (BadSignature, ValueError):
             return None
-        at, person = self._seen.get(name, (0.0, None))
-        if time.monotonic() - at < FRESH_SECONDS:
-            return person
-        # A thread waits for the database, as all others wait for the event loop.
-        return await run_in_threadpool(self._find, name)
+        seen = self._seen.get(name)
+        if seen is None or time.monotonic() - seen.at > FRESH_SECONDS:
+            # A thread waits for the database, as all others wait for the event loop.
+            seen = await run_in_threadpool(self._look_up, name)
+        return seen.person if seen.mark == mark else None
 
     def enter(self, name: str, password: str, address: str) -> str:
         """The cookie of the person with that password; wrong ones are counted."""
@@ -68,18 +78,21 @@ class Door:
         with self._database.read.begin() as session:
             try:
                 person = people.enter(session, name, password)
+                mark = people.mark(session, person.name)
             except Denied:
                 self._count(keys)
                 raise
         self.forget(person.name)
-        return self._signer.dumps(person.name)
+        return self._signer.dumps((person.name, mark))
 
-    def _find(self, name: str) -> Person | None:
+    def _look_up(self, name: str) -> _Seen:
         with self._database.read.begin() as session:
             person = people.find(session, name)
+            mark = people.mark(session, name) if person else ""
+        seen = _Seen(time.monotonic(), person, mark)
         with self._lock:
-            self._seen[name] = (time.monotonic(), person)
-        return person
+            self._seen[name] = seen
+        return seen
 
     def forget(self, name: str) -> None:
         """Look the person up anew, and forgive earlier wrong passwords."""

@@ -10,7 +10,7 @@ from app import terminal
 from app.commands import rooms
 from app.terminal import AsJson
 from backend.domain import Role
-from backend.services import people
+from backend.services import members, people
 
 group = typer.Typer(help="Accounts, for `loupe serve --auth`.", no_args_is_help=True)
 
@@ -64,6 +64,18 @@ def password(name: Name, password: Password) -> None:
     with rooms.open_rooms() as at, at.database.write.begin() as session:
         people.set_password(session, name, password)
     terminal.say(f"The password of {name} is changed.")
+
+
+@group.command()
+def remove(name: Name) -> None:
+    """Close an account; what the person did stays.
+
+    Example: loupe user remove ana
+    """
+    with rooms.open_rooms() as at, at.database.write.begin() as session:
+        people.remove(session, name)
+        members.leave(session, name)
+    terminal.say(f"{name} may no longer log in.")
 
 
 @group.command("list")

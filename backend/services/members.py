@@ -33,6 +33,15 @@ def choose(session: Session, project_id: int, names: Iterable[str] | None) -> No
     projects.set_option(session, project_id, OPTION, wanted)
 
 
+def leave(session: Session, name: str) -> None:
+    """Take a person out of every project, so that nobody of the same name comes in later."""
+    for project_id in session.scalars(select(ProjectRow.id)).all():
+        names = chosen(session, project_id)
+        if names is not None and name in names:
+            left = [one for one in names if one != name]
+            projects.set_option(session, project_id, OPTION, left)
+
+
 def hidden(session: Session, person: Person) -> frozenset[int]:
     """The projects that a person may not enter."""
     if person.role is Role.ADMIN:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import argon2
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,6 +13,7 @@ from backend.errors import Denied, NotFound, Refused
 from backend.storage.tables import PersonRow
 
 SHORTEST = 8
+MARK = 16
 _hasher = argon2.PasswordHasher()
 # Checked when the name is unknown, so that an answer takes as long for a name that exists.
 _NOBODY = _hasher.hash("nobody has this password")
@@ -31,9 +34,8 @@ def add(session: Session, name: str, role: Role, password: str) -> Person:
 def set_role(session: Session, name: str, role: Role) -> Person:
     """Change what a person may do; the last admin stays one."""
     row = _row(session, name)
-    others = select(PersonRow.name).where(PersonRow.role == Role.ADMIN, PersonRow.name != name)
-    if row.role == Role.ADMIN and role != Role.ADMIN and session.scalar(others) is None:
-        raise Refused(f"{name!r} is the only admin; make somebody else one first.")
+    if role != Role.ADMIN:
+        _refuse_last_admin(session, row)
     row.role = role
     return Person(name, role)
 
@@ -41,6 +43,13 @@ def set_role(session: Session, name: str, role: Role) -> Person:
 def set_password(session: Session, name: str, password: str) -> None:
     """Give an account a new password."""
     _row(session, name).password = _hash(password)
+
+
+def remove(session: Session, name: str) -> None:
+    """Close an account; that of the last admin stays."""
+    row = _row(session, name)
+    _refuse_last_admin(session, row)
+    session.delete(row)
 
 
 def enter(session: Session, name: str, password: str) -> Person:
@@ -67,6 +76,11 @@ def get(session: Session, name: str) -> Person:
     return Person(row.name, Role(row.role))
 
 
+def mark(session: Session, name: str) -> str:
+    """What a person's cookie has besides the name; another one after each change of password."""
+    return hashlib.sha256(_row(session, name).password.encode()).hexdigest()[:MARK]
+
+
 def everyone(session: Session) -> list[Person]:
     """All accounts, by name."""
     rows = session.scalars(select(PersonRow).order_by(PersonRow.name))
@@ -78,6 +92,12 @@ def _row(session: Session, name: str) -> PersonRow:
     if row is None:
         raise NotFound(f"There is no user named {name!r}.")
     return row
+
+
+def _refuse_last_admin(session: Session, row: PersonRow) -> None:
+    others = select(PersonRow.name).where(PersonRow.role == Role.ADMIN, PersonRow.name != row.name)
+    if row.role == Role.ADMIN and session.scalar(others) is None:
+        raise Refused(f"{row.name!r} is the only admin; make somebody else one first.")
 
 
 def _hash(password: str) -> str:

@@ -110,6 +110,15 @@ def test_a_person_is_added_and_given_another_role(loupe: Said) -> None:
     assert (code, "only admin" in err) == (1, True)
 
 
+def test_a_person_is_removed_but_not_the_last_admin(loupe: Said) -> None:
+    for name, role in (("ana", "admin"), ("ben", "labeler")):
+        assert loupe("user", "add", name, "--role", role, "--password", "long enough")[0] == 0
+    assert loupe("user", "remove", "ben")[:2] == (0, "ben may no longer log in.\n")
+    code, _, err = loupe("user", "remove", "ana")
+    assert (code, "only admin" in err) == (1, True)
+    assert loupe.json("user", "list") == [{"name": "ana", "role": "admin"}]
+
+
 def test_settings_are_listed_and_secrets_masked(
     loupe: Said, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

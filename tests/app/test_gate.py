@@ -10,6 +10,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from sqlalchemy.orm import Session
 
 from app import login, server
 from app.house import House
@@ -102,6 +103,46 @@ def test_a_role_that_is_taken_away_is_gone_at_once(guarded: House, stranger: Tes
         people.set_role(session, "eva", Role.VIEWER)
     guarded.door.forget("eva")
     assert stranger.post("/api/projects", json=NEW, headers=WRITE).status_code == 403
+
+
+def test_a_new_password_ends_what_was_logged_in_with_the_old_one(
+    guarded: House, stranger: TestClient
+) -> None:
+    with guarded.write() as session:
+        people.add(session, "pia", Role.LABELER, PASSWORD)
+    log_in(stranger, "pia")
+    old = stranger.cookies[login.COOKIE]
+    log_in(stranger, "ada")
+    new = {"password": "another password"}
+    assert stranger.patch("/api/people/pia", json=new, headers=WRITE).status_code == 200
+    assert _status_with(stranger, old) == 401
+    form = {"name": "pia", **new}
+    assert stranger.post("/login", data=form).status_code == 303
+    assert stranger.get("/api/me").json()["name"] == "pia"
+
+
+def test_a_person_who_is_removed_is_out_at_once(guarded: House, stranger: TestClient) -> None:
+    with guarded.write() as session:
+        people.add(session, "rex", Role.LABELER, PASSWORD)
+    log_in(stranger, "rex")
+    old = stranger.cookies[login.COOKIE]
+    for change in (people.remove, _add_again):
+        with guarded.write() as session:
+            change(session, "rex")
+        guarded.door.forget("rex")
+        assert _status_with(stranger, old) == 401
+
+
+def _add_again(session: Session, name: str) -> None:
+    people.add(session, name, Role.ADMIN, PASSWORD)
+
+
+def _status_with(client: TestClient, cookie: str) -> int:
+    client.cookies.clear()
+    client.cookies.set(login.COOKIE, cookie)
+    status = client.get("/api/me").status_code
+    client.cookies.clear()
+    return status
 
 
 @pytest.mark.parametrize(("name", "status"), [("vera", 403), ("lars", 403), ("ada", 201)])

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from backend.domain import Person, Role
 from backend.errors import Denied, Refused
-from backend.services import people
+from backend.services import members, people, projects
 from backend.storage.engine import Database
 from backend.storage.tables import PersonRow
 
@@ -49,3 +49,24 @@ def test_the_last_admin_stays_admin(sqlite: Database) -> None:
             people.set_role(session, "ana", Role.VIEWER)
         people.add(session, "ben", Role.ADMIN, "copper wire")
         assert people.set_role(session, "ana", Role.VIEWER).role == Role.VIEWER
+
+
+def test_the_last_admin_is_not_removed(sqlite: Database) -> None:
+    with sqlite.write.begin() as session:
+        people.add(session, "ana", Role.ADMIN, "copper wire")
+        people.add(session, "ben", Role.LABELER, "copper wire")
+        with pytest.raises(Refused, match="only admin"):
+            people.remove(session, "ana")
+        people.set_role(session, "ben", Role.ADMIN)
+        people.remove(session, "ana")
+        assert people.everyone(session) == [Person("ben", Role.ADMIN)]
+
+
+def test_a_namesake_of_a_removed_person_is_no_member(sqlite: Database) -> None:
+    with sqlite.write.begin() as session:
+        people.add(session, "ana", Role.LABELER, "copper wire")
+        project = projects.create(session, "line 3")
+        members.choose(session, project.id, ["ana"])
+        people.remove(session, "ana")
+        members.leave(session, "ana")
+        assert members.chosen(session, project.id) == ()
