@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import quote, urlsplit
@@ -12,6 +14,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import login
+from app.routes import detecting
 from backend.domain import Person
 
 OPEN = ("/login", "/assets/", "/favicon.ico", "/manifest.json", "/health")
@@ -24,8 +27,13 @@ POLICY = (
     "connect-src 'self'; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
-LARGEST_BODY = 8_000_000
-TOO_LARGE = "The request is larger than 8 MB; nothing that a person draws is."
+MEGA = 1_000_000
+LARGEST_LOGIN = 32_000
+LARGEST_BODY = 8 * MEGA
+# A picture that is tried comes in a form, which is a little larger.
+LARGEST_TRY = detecting.TRY_BYTES + MEGA
+TRY = re.compile(r"POST /api/projects/[^/]+/detect/try")
+UPLOAD = re.compile(r"PUT /api/projects/[^/]+/uploads/[0-9a-f]{32}/.+")
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -64,10 +72,10 @@ class Gate:
             return _log_in(scope, headers)
         if scope.get("method", "GET") in SAFE:
             return None
-        return _refused_write(scope["path"], headers)
+        return _refused_write(scope["path"], headers, _largest(scope))
 
 
-def _refused_write(path: str, headers: Headers) -> Response | None:
+def _refused_write(path: str, headers: Headers, largest: float) -> Response | None:
     origin = headers.get("origin")
     if origin and urlsplit(origin).netloc != headers.get("host"):
         return _no(403, "This request comes from another site.")
@@ -75,13 +83,25 @@ def _refused_write(path: str, headers: Headers) -> Response | None:
         return _no(403, "This request lacks the header X-Loupe.")
     if path.startswith("/gradio_api/upload"):
         return _no(403, "Pictures are uploaded by Import, on the page Projects.")
-    if _is_bounded(path) and _length(headers) > LARGEST_BODY:
-        return _no(413, TOO_LARGE)
+    if _length(headers) > largest:
+        return _no(413, _too_large(largest))
     return None
 
 
-def _is_bounded(path: str) -> bool:
-    return path.startswith("/api/") and "/uploads/" not in path and not path.endswith("/try")
+def _largest(scope: Scope) -> float:
+    """How many bytes a request may have; uploads count for themselves, by what settings allow."""
+    if scope["path"].startswith(("/login", "/logout")):
+        return LARGEST_LOGIN
+    # As it was sent: a slash in a project's name is no slash there.
+    sent = f"{scope.get('method', 'GET')} {scope.get('raw_path', b'').decode('latin-1')}"
+    if UPLOAD.fullmatch(sent):
+        return math.inf
+    return LARGEST_TRY if TRY.fullmatch(sent) else LARGEST_BODY
+
+
+def _too_large(largest: float) -> str:
+    size = f"{largest / MEGA:g} MB" if largest >= MEGA else f"{largest / 1000:g} kB"
+    return f"The request is larger than {size}; large pictures come in by Import."
 
 
 def _length(headers: Headers) -> int:
@@ -91,17 +111,17 @@ def _length(headers: Headers) -> int:
 
 def _bounded(scope: Scope, receive: Receive) -> Receive:
     """Count what arrives, for a body that does not say how long it is."""
-    if scope["type"] != "http" or not _is_bounded(scope["path"]):
+    if scope["type"] != "http":
         return receive
-    arrived = 0
+    arrived, largest = 0, _largest(scope)
 
     async def receiving() -> Message:
         nonlocal arrived
         message = await receive()
         arrived += len(message.get("body", b""))
-        if arrived > LARGEST_BODY:
+        if arrived > largest:
             # The one kind of error that FastAPI lets through while it reads a body.
-            raise HTTPException(413, TOO_LARGE)
+            raise HTTPException(413, _too_large(largest))
         return message
 
     return receiving

@@ -19,6 +19,7 @@ from backend.errors import Refused
 from backend.services import people
 from tests.app.conftest import HERE, PASSWORD, WRITE, drawn, log_in
 
+TOKEN = "0" * 32
 NEW = {"name": "new", "task": "detect"}
 CLOSED = (
     "/api/projects",
@@ -174,6 +175,32 @@ def test_a_body_that_is_far_too_large_is_refused_with_a_sentence(client: TestCli
     for content in (large, iter([large[:5_000_000], large[5_000_000:]])):
         answer = client.post("/api/projects", content=content, headers=WRITE)
         assert (answer.status_code, "8 MB" in answer.json()["error"]) == (413, True)
+
+
+def test_a_login_is_small(stranger: TestClient) -> None:
+    form = b"name=ada&password=guess&next=" + b"x" * 40_000
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    for content in (form, iter([form[:20_000], form[20_000:]])):
+        answer = stranger.post("/l%6Fgin", content=content, headers=headers)
+        assert (answer.status_code, "32 kB" in answer.text) == (413, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/projects/{id}/detect/try", 413),
+        (f"/api/projects/x%2Fuploads%2F{TOKEN}%2Fy/detect/try", 413),
+        ("/gradio_api/queue/join", 413),
+        (f"/api/projects/{{id}}/uploads/{TOKEN}/scan.bin", 201),
+    ],
+)
+def test_only_uploads_may_be_of_any_size(
+    client: TestClient, house: House, path: str, status: int
+) -> None:
+    path = path.format(id=drawn(house).id)
+    method = "PUT" if status == 201 else "POST"
+    form = {"picture": bytes(66_000_000)}
+    assert client.request(method, path, files=form, headers=WRITE).status_code == status
 
 
 def test_guessing_a_password_is_slowed_down(stranger: TestClient) -> None:
