@@ -95,9 +95,9 @@ def read() -> Settings:
 
 
 def make_home(settings: Settings) -> None:
-    """Make the home folder where it is missing."""
+    """Make the home folder where it is missing, for its owner alone."""
     try:
-        settings.home.mkdir(parents=True, exist_ok=True)
+        settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise Unavailable(
             f"The home folder {settings.home} cannot be made: {error.strerror}. "

@@ -79,6 +79,7 @@ def _back_up(opened: Engine, revision: str) -> None:
     path = Path(str(opened.url.database))
     target = path.with_name(f"{path.stem}.before-{revision}-{now():%Y%m%d-%H%M%S}.db")
     part = target.with_suffix(".part")
+    part.touch(path.stat().st_mode & 0o777)
     source, copy = sqlite3.connect(path), sqlite3.connect(part)
     try:
         source.backup(copy)

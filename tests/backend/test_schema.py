@@ -81,6 +81,7 @@ def test_a_sqlite_file_is_backed_up_before_it_changes(tmp_path: Path) -> None:
     schema.prepare(opened, newer(tmp_path))
     opened.close()
     (backup,) = tmp_path.glob("loupe.before-0001-*.db")
+    assert backup.stat().st_mode & 0o777 == 0o600
     old = engine.open_urls(f"sqlite:///{backup}")
     with old.read() as session:
         assert projects.find(session, "line 3").name == "line 3"
