@@ -99,7 +99,7 @@ def detect(project: str, body: Wanted, at: house.At, person: login.Labeler) -> d
         job = detecting.ask(
             session,
             found.id,
-            _model(body.model),
+            own_model(body.model),
             source=body.source.model_dump(exclude_none=True),
             options=body.options.model_dump(exclude_none=True),
             author=person.name,
@@ -140,7 +140,7 @@ def try_one(
         _, width, height = rendering.glance(path)
         with at.write() as session:
             found = house.project(session, project)
-            job = detecting.try_one(session, found.id, _model(model), path, person.name)
+            job = detecting.try_one(session, found.id, own_model(model), path, person.name)
         refused.pop_all()
     return {**shapes.job(job), "width": width, "height": height}
 
@@ -156,7 +156,7 @@ def tried(project: str, number: int, at: house.At) -> list[dict[str, Any]]:
     return list(job.result.get("detections", ()))
 
 
-def _model(name: str) -> str:
+def own_model(name: str) -> str:
     """A model of the project; a file of the server is for the command line alone."""
     if "/" in name or "\\" in name or "." in name:
         raise Invalid(f"{name[:60]!r} is not a model of this project.")

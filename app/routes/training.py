@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from app import house, login
-from app.routes import shapes
+from app.routes import detecting, shapes
 from backend.families import FAMILIES
 from backend.jobs import kinds, listing, queue
 from backend.services import growing, preflight, registry, training
@@ -90,11 +90,10 @@ def check(project: str, body: Wanted, at: house.At) -> dict[str, Any]:
     """What stands in the way of this training, and about how long it would take."""
     with at.read() as session:
         found = house.project(session, project)
-        usual = training.usual_seed(session, found.id, body.family, body.start)
+        start = detecting.own_model(body.start)
+        usual = training.usual_seed(session, found.id, body.family, start)
         seed = (usual or 0) if body.seed is None else body.seed
-        return asdict(
-            preflight.check(session, found.id, body.family, body.parameters, seed, body.start)
-        )
+        return asdict(preflight.check(session, found.id, body.family, body.parameters, seed, start))
 
 
 @router.post("/projects/{project}/training", status_code=201)
@@ -106,7 +105,7 @@ def retrain(project: str, body: Wanted, at: house.At, person: login.Labeler) -> 
             session,
             found.id,
             body.family,
-            start=body.start,
+            start=detecting.own_model(body.start),
             parameters=body.parameters,
             seed=body.seed,
             author=person.name,

@@ -160,3 +160,17 @@ def test_jobs_are_filtered(client: TestClient, house: House) -> None:
     assert client.get("/api/jobs?state=odd").status_code == 422
     with house.write() as session:
         queue.cancel(session, job.id)
+
+
+@pytest.mark.parametrize("to", ["training", "training/check"])
+def test_a_training_from_a_page_starts_from_no_file_of_the_server(
+    client: TestClient, house: House, tmp_path: Path, to: str
+) -> None:
+    theirs = tmp_path / "theirs.pt"
+    theirs.write_bytes(b"weights")
+    url = f"/api/projects/{drawn(house, 12).id}/{to}"
+    for start in (str(theirs), "../theirs.pt", "theirs.safetensors"):
+        body = {"family": "yolo", "start": start}
+        answer = client.post(url, json=body, headers=WRITE)
+        assert answer.status_code == 400
+        assert "not a model of this project" in answer.json()["error"]
