@@ -206,17 +206,16 @@ def _look(
 ) -> dict[str, Any]:
     with at.read() as session:
         project = projects.get(session, reviewing.project_of(session, run))
-        ids = queueing.ids(session, run, choice, 200)
-        ids = ids if body.after not in ids else ids[ids.index(body.after) + 1 :]
-        wanted = [body.wanted] if body.wanted else []
-        shown = [*wanted, *(one for one in ids if one not in wanted)][: body.count]
-        found = reviewing.items(session, run, shown)
+        shown = queueing.look(
+            session, run, choice, after=body.after, wanted=body.wanted, count=body.count
+        )
+        found = reviewing.items(session, run, shown.image_ids)
         rule = reviewing.rule(session, project.id)
     return {
         "items": [_item(one) for one in found],
-        "total": len(ids),
-        "open": len(ids),
-        "others": 0,
+        "total": shown.total,
+        "open": shown.open,
+        "others": shown.others,
         "held_by": "",
         "rule": rule,
         **labelling.about(project, person),

@@ -57,7 +57,9 @@ export class Reserving extends Bench {
 
   receive(answer) {
     Object.assign(this, { others: answer.others, rule: answer.rule, running: answer.running });
-    if (answer.total) Object.assign(this, { total: answer.total, first: Math.max(0, answer.total - answer.open) });
+    // Who only looks goes through what is reviewed, too.
+    const ahead = answer.me.role === "viewer" ? answer.total : answer.open;
+    if (answer.total) Object.assign(this, { total: answer.total, first: Math.max(0, answer.total - ahead) });
     this.know(answer);
     this.desk.receive(answer.items);
     answer.items.forEach((item) => (this.desk.items.get(item.id).seen = performance.now()));

@@ -113,6 +113,22 @@ def take(
     return Taken(mine, total, still, _others(session, run_id, holder))
 
 
+def look(
+    session: Session,
+    run_id: int,
+    choice: Choice,
+    *,
+    after: int = 0,
+    wanted: int = 0,
+    count: int = 4,
+) -> Taken:
+    """The next images for one who only looks: reviewed or not, whoever has them."""
+    first = [wanted] if wanted else []
+    there = ids(session, run_id, choice, count + len(first), after)
+    shown = [*first, *(image_id for image_id in there if image_id not in first)][:count]
+    return Taken(tuple(shown), *_counts(session, run_id, choice), 0)
+
+
 def renew(session: Session, run_id: int, holder: str) -> int:
     """Keep what a person has for another while; returns how many images that are."""
     query = update(LeaseRow).where(LeaseRow.run_id == run_id, LeaseRow.holder == holder)
@@ -132,11 +148,12 @@ def held_by(session: Session, run_id: int, image_id: int, holder: str) -> str:
     return (row.author or "Somebody") if row is not None and other else ""
 
 
-def ids(session: Session, run_id: int, choice: Choice, limit: int, offset: int = 0) -> list[int]:
-    """The images of a choice in its order, whoever has them."""
+def ids(session: Session, run_id: int, choice: Choice, limit: int, after: int = 0) -> list[int]:
+    """The images of a choice in its order, those after one, whoever has them."""
     query = select(RunImageRow.image_id).where(_where(session, run_id, choice))
-    ordered = query.order_by(*_order(choice.sort)).limit(limit).offset(offset)
-    return list(session.scalars(ordered))
+    later = _later(session, run_id, choice.sort, after) if after else None
+    query = query if later is None else query.where(later)
+    return list(session.scalars(query.order_by(*_order(choice.sort)).limit(limit)))
 
 
 def _next(session: Session, run_id: int, choice: Choice, after: int, count: int) -> list[int]:
