@@ -34,12 +34,16 @@ export class TryOut {
 
   /** The first picture has the stage, the others follow below it. @param {File[]} files */
   async take(files) {
+    const turn = (this.turn = Symbol("the newest try"));
     fill(this.others);
     fill(this.keeping);
     const places = files.slice(0, MOST).map((_, at) => (at ? [h("div.try"), h("p.quiet-text")] : [this.stage, this.said]));
     this.others.append(...places.slice(1).map(([stage, said]) => h("div", {}, stage, said)));
     const tried = (this.tried = []); // also those that fit no golden
-    for (const [at, [stage, said]] of places.entries()) await attempt(() => this.one(files[at], stage, said));
+    for (const [at, [stage, said]] of places.entries()) {
+      await attempt(() => this.one(files[at], stage, said, () => this.turn === turn));
+      if (this.turn !== turn) return;
+    }
     if (tried.length) this.offer(tried);
   }
 
@@ -50,7 +54,9 @@ export class TryOut {
   }
 
   async keep(files) {
+    const { turn } = this;
     const result = await attempt(() => added(files));
+    if (turn !== this.turn) return undefined;
     if (!result) return this.offer(files);
     const known = result.skipped ? ` ${count(result.skipped)} ${result.skipped === 1 ? "was" : "were"} there already.` : "";
     const reasons = result.problems.map((one) => ` ${one.file}: ${one.reason}`);
@@ -58,23 +64,29 @@ export class TryOut {
     return site.dispatchEvent(new Event("projects"));
   }
 
-  async one(file, stage, said) {
+  /** Try one picture, as long as `newest` says that no other was dropped in the meantime. */
+  async one(file, stage, said, newest) {
     const began = performance.now();
     const body = new FormData();
     body.append("picture", file);
     body.append("model", this.model());
     said.textContent = "Sending …";
     const base = `/api/projects/${encodeURIComponent(project())}/detect/try`;
-    let job = await send("POST", base, body).finally(() => (said.textContent = ""));
-    fill(stage, h("img", { src: URL.createObjectURL(file), alt: file.name }));
+    let job = await send("POST", base, body).catch((error) => error);
+    if (!newest()) return;
+    said.textContent = "";
+    fill(stage, job instanceof Error ? this.hint() : h("img", { src: URL.createObjectURL(file), alt: file.name }));
+    if (job instanceof Error) throw job;
     this.tried.push(file);
     const size = job;
-    job = await finished(job, (at) => (said.textContent = at.state === "queued" ? "Waiting for a worker …" : at.message)).catch((error) => error);
-    if (job instanceof Error) return (said.textContent = job.message);
-    const found = await get(`${base}/${job.id}`);
+    const wait = (at) => newest() && (said.textContent = at.state === "queued" ? "Waiting for a worker …" : at.message);
+    job = await finished(job, wait).catch((error) => error);
+    const found = job instanceof Error ? [] : await get(`${base}/${job.id}`);
+    if (!newest()) return;
+    if (job instanceof Error) return void (said.textContent = job.message);
     draw(stage, found, size);
     const looked = job.result.milliseconds;
-    return (said.textContent = `${tally(found)} In ${span((performance.now() - began) / 1000)}${looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`}.`);
+    said.textContent = `${tally(found)} In ${span((performance.now() - began) / 1000)}${looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`}.`;
   }
 }
 
@@ -109,6 +121,7 @@ function draw(stage, found, size) {
     rect.append(words);
     svg.append(rect);
   }
+  stage.querySelector("svg")?.remove();
   stage.append(svg);
 }
 
