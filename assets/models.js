@@ -37,8 +37,9 @@ class Models {
     this.found = found;
     this.draw(found);
     const chosen = found.find((one) => one.name === query().get("model")) ?? found.find((one) => one.champion) ?? found[0];
-    if (JSON.stringify(chosen) !== this.shown) {
-      this.shown = JSON.stringify(chosen);
+    const shown = JSON.stringify([chosen, found.find((one) => one.champion)?.name]);
+    if (shown !== this.shown) {
+      this.shown = shown;
       await attempt(async () => {
         const [told, of] = await Promise.all([get(`/api/models/${chosen.id}`), get(`/api/projects/${encodeURIComponent(project())}`)]);
         this.colors = Object.fromEntries(of.classes.map((one) => [one.name, one.color]));
@@ -73,12 +74,13 @@ class Models {
       h("button.for-labeler", { onclick: () => publish(told) }, "Export"));
   }
 
-  /** Suggested where it is clearly better; one click back to an earlier one; else a question. */
+  /** Suggested where it is clearly better; else a question, also before the way back to a former champion. */
   promoter(told) {
     const champion = this.found.find((one) => one.champion);
-    const earlier = champion && told.id < champion.id;
-    if (told.offered || earlier || !champion) return h(`button.for-admin${told.offered ? ".primary" : ""}`, { onclick: () => this.promote(told) }, earlier ? `Back to ${told.name}` : "Promote");
-    return h("button.for-admin", { onclick: async () => (await ask(`Promote ${told.name}`, "Promote", h("p", {}, `${told.verdict} ${champion.name} is the champion.`))) && this.promote(told) }, "Promote …");
+    if (told.offered || !champion) return h(`button.for-admin${told.offered ? ".primary" : ""}`, { onclick: () => this.promote(told) }, "Promote");
+    const verb = told.reigned ? `Back to ${told.name}` : "Promote";
+    const title = told.reigned ? verb : `Promote ${told.name}`;
+    return h("button.for-admin", { onclick: async () => (await ask(title, verb, beside(told, champion))) && this.promote(told) }, `${verb} …`);
   }
 
   async measure(work) {
@@ -94,8 +96,19 @@ class Models {
   }
 }
 
+/** What is known of a model beside the champion that it would take the place of. */
+function beside(told, champion) {
+  const figures = [told, champion].map((one) => `${one.name} ${share(worth(one))}`);
+  const name = told.metrics.accuracy === undefined ? "mAP@.5" : "Accuracy";
+  return [h("p", {}, `${told.verdict} ${champion.name} is the champion.`), h("p.number", {}, `${name}, each on its own held-out images: ${figures.join(", ")}.`)];
+}
+
+function worth(one) {
+  return one.metrics.map50 ?? one.metrics.accuracy;
+}
+
 function row(one, champion, chosen) {
-  const now = one.metrics.map50 ?? one.metrics.accuracy, best = champion?.metrics.map50 ?? champion?.metrics.accuracy;
+  const now = worth(one), best = champion && worth(champion);
   const difference = champion && champion !== one && Number.isFinite(now) && Number.isFinite(best) ? now - best : null;
   const interval = one.metrics.intervals?.map50;
   return h(`tr${chosen ? ".chosen" : ""}`, { "aria-current": chosen ? "true" : null },

@@ -138,6 +138,7 @@ def details(model: int, at: house.At) -> dict[str, Any]:
         "runtimes": [dict(one) for one in told.runtimes],
         "verdict": registry.verdict(told),
         "offered": registry.offered(told, champion),
+        "reigned": told.reigned,
     }
 
 

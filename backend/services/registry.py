@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.domain import JobState, Model, ModelState
@@ -31,6 +31,7 @@ class Details:
     against: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     runtimes: Sequence[Mapping[str, Any]] = ()
+    reigned: bool = False
 
 
 def add(
@@ -116,8 +117,9 @@ def promote(session: Session, model_id: int) -> Model:
     projects.lock(session, row.project_id)
     if row.state != ModelState.READY:
         raise Refused(f"v{row.number} is not ready, so it cannot become the champion.")
-    same = update(ModelRow).filter_by(project_id=row.project_id, champion=True)
-    session.execute(same.values(champion=False))
+    same = select(ModelRow).filter_by(project_id=row.project_id, champion=True)
+    for other in session.scalars(same.with_for_update()):
+        other.champion, other.facts = False, {**(other.facts or {}), "reigned": True}
     row.champion = True
     session.flush()
     return _model(row, None)
@@ -195,6 +197,7 @@ def details(session: Session, model_id: int) -> Details:
         facts.get("against", {}),
         facts.get("provenance", {}),
         facts.get("runtimes", ()),
+        facts.get("reigned", False),
     )
 
 

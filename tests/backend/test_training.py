@@ -200,6 +200,8 @@ def test_the_first_model_is_champion_and_the_next_must_be_promoted(
     with database.write.begin() as session:
         registry.promote(session, second.id)
         assert registry.find(session, project.id, "champion").id == second.id
+        told = [registry.details(session, one.id).reigned for one in (first, second)]
+        assert told == [True, False]
         registry.promote(session, first.id)
         assert [model.champion for model in registry.models(session, project.id)] == [False, True]
 

@@ -84,7 +84,9 @@ def test_two_models_are_compared_and_the_better_promoted_by_a_question(
     asked.get_by_role("button", name="Promote").click()
     expect(desk.get_by_role("heading", name="v2, the champion")).to_be_visible()
     desk.goto(f"/?project={boards.id}&tab=models&model=v1")
-    desk.get_by_role("button", name="Back to v1").click()
+    desk.get_by_role("button", name="Back to v1 …").click()
+    asked = desk.get_by_role("dialog", name="Back to v1")
+    asked.get_by_role("button", name="Back to v1").click()
     expect(desk.get_by_role("heading", name="v1, the champion")).to_be_visible()
 
 

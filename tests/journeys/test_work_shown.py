@@ -1,0 +1,67 @@
+"""What Train, Detect, Models and Jobs show of work and of models; the test is the only worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from backend.services import registry
+from tests.journeys import conftest
+from tests.journeys.conftest import Site
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site whose queue no other journey fills."""
+    with conftest.served(tmp_path_factory.mktemp("shown"), "--no-worker") as started:
+        yield started
+
+
+@pytest.fixture
+def desk(browser: Browser, idle: Site, complaints: list[str]) -> Iterator[Page]:
+    context = browser.new_context(base_url=idle.url, viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    conftest.watch(page, idle.url, complaints)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def trained(site: Site, project: int, *worth: float) -> None:
+    """Models of that worth, v1 first; the last one was ready first, so it is the champion."""
+    with site.database.write.begin() as session:
+        made = [
+            registry.add(
+                session, project, "yolo", classes=("short",), snapshot_id=None, parameters={}
+            )
+            for _ in worth
+        ]
+        for model, map50 in reversed(list(zip(made, worth, strict=True))):
+            registry.complete(session, model.id, "a" * 64, {"map50": map50})
+
+
+def test_a_model_that_is_not_better_becomes_champion_only_after_a_question(
+    desk: Page, idle: Site
+) -> None:
+    project = idle.project(images=2)
+    trained(idle, project.id, 0.2, 0.9)
+    desk.goto(f"/?project={project.id}&tab=models&model=v1")
+    desk.get_by_role("button", name="Promote …").click()
+    asked = desk.get_by_role("dialog", name="Promote v1")
+    expect(asked.get_by_text("v2 is the champion.")).to_be_visible()
+    expect(asked.get_by_text("v1 .200, v2 .900.")).to_be_visible()
+    asked.get_by_role("button", name="Cancel").click()
+    with idle.database.read.begin() as session:
+        assert registry.find(session, project.id, "champion").name == "v2"
+    desk.get_by_role("button", name="Promote …").click()
+    asked.get_by_role("button", name="Promote").click()
+    expect(desk.get_by_role("heading", name="v1, the champion")).to_be_visible()
+    desk.get_by_role("link", name="v2").click()
+    desk.get_by_role("button", name="Back to v2 …").click()
+    desk.get_by_role("dialog").get_by_role("button", name="Back to v2").click()
+    expect(desk.get_by_role("heading", name="v2, the champion")).to_be_visible()
