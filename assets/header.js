@@ -1,6 +1,6 @@
 /** The line above the tabs: the project, running jobs, the theme, who is here. */
 
-import { fill, h, icon, select } from "./dom.js";
+import { fill, h, icon, say, select } from "./dom.js";
 import { get } from "./net.js";
 import { people } from "./people.js";
 import { address, go, project, site, start, tab, visit } from "./site.js";
@@ -9,7 +9,15 @@ import * as theme from "./theme.js";
 
 const HALF = "M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13zM8 3v10A5 5 0 0 1 8 3z";
 
+const EVERY = 4000; // milliseconds between two beats
+const SLOW = 10_000; // an answer that takes longer is missed
+const MISSES = 2; // in a row: one slow answer is none
+const GONE = [502, 503, 504]; // what a proxy says when there is nobody behind it
+
 let projects = [];
+let missed = 0;
+let last = new Date();
+const line = h("p.gone", { role: "status" });
 
 /** @param {HTMLElement} element */
 export async function mount(element) {
@@ -21,6 +29,7 @@ export async function mount(element) {
     h("div.brand", {}, h("a", { href: "/?tab=projects", title: "All projects" }, "Loupe"), chooser),
     h("div.corner", {}, jobs, themeButton(), person),
   );
+  document.body.append(line);
   element.removeAttribute("aria-busy");
   still();
   start();
@@ -81,10 +90,22 @@ function themeButton() {
 /** The number of running and waiting jobs, asked for only while somebody looks. */
 async function beat(place) {
   if (!document.hidden) {
-    const now = await get("/api/jobs/counts").catch(() => null);
-    const busy = now ? now.running + now.queued : 0;
-    fill(place, busy > 0 && h("a", { href: address({ project: project(), tab: "jobs" }) }, h("i.dot"), `${busy}`));
-    place.title = busy ? `${now.running} running, ${now.queued} waiting` : "";
+    const now = await get("/api/jobs/counts", { signal: AbortSignal.timeout(SLOW) }).catch((error) => error);
+    heard(!(now instanceof Error) || (now.status > 0 && !GONE.includes(now.status)));
+    if (!(now instanceof Error)) {
+      const busy = now.running + now.queued;
+      fill(place, busy > 0 && h("a", { href: address({ project: project(), tab: "jobs" }) }, h("i.dot"), `${busy}`));
+      place.title = busy ? `${now.running} running, ${now.queued} waiting` : "";
+    }
   }
-  setTimeout(() => beat(place), 4000);
+  setTimeout(() => beat(place), EVERY);
+}
+
+/** Say that the server is gone once it has missed two beats: every page shows what it last had. @param {boolean} answered */
+function heard(answered) {
+  missed = answered ? 0 : missed + 1;
+  if (answered) last = new Date();
+  const gone = missed >= MISSES;
+  document.documentElement.toggleAttribute("data-gone", gone);
+  say(line, gone ? `The server does not answer; what stands here is from ${last.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}.` : "");
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -65,3 +66,24 @@ def test_a_model_that_is_not_better_becomes_champion_only_after_a_question(
     desk.get_by_role("button", name="Back to v2 …").click()
     desk.get_by_role("dialog").get_by_role("button", name="Back to v2").click()
     expect(desk.get_by_role("heading", name="v2, the champion")).to_be_visible()
+
+
+def test_a_page_says_that_the_server_is_gone_until_it_answers_again(
+    desk: Page, complaints: list[str]
+) -> None:
+    desk.goto("/?tab=jobs")
+    expect(desk.get_by_text("No worker is alive.")).to_be_visible()
+    said = desk.get_by_text(
+        re.compile(r"^The server does not answer; what stands here is from \d\d:\d\d\.$")
+    )
+    desk.route("**/api/jobs/counts", lambda route: route.abort(), times=1)
+    with desk.expect_event("requestfailed"):
+        pass
+    with desk.expect_response("**/api/jobs/counts"):
+        expect(said).to_have_count(0)
+    desk.context.set_offline(True)
+    expect(said).to_be_visible()
+    desk.context.set_offline(False)
+    expect(said).to_have_count(0)
+    assert complaints
+    complaints.clear()
