@@ -60,6 +60,27 @@ export function refill(element, ...children) {
   next?.focus();
 }
 
+/**
+ * Replace all that stands in `element` by what `made` gives, where what it shows is not that already.
+ * Who stands by keys on what has a `data-key` stands on the one of that key again, else on `element`,
+ * never on another control.
+ * @param {HTMLElement} element @param {any} shows @param {() => any} made
+ */
+export function redraw(element, shows, made) {
+  const now = JSON.stringify(shows);
+  if (drawn.get(element) === now) return;
+  drawn.set(element, now);
+  const held = element.contains(document.activeElement) && document.activeElement?.getAttribute("data-key");
+  fill(element, made());
+  if (!held) return;
+  const next = /** @type {HTMLElement|null} */ (element.querySelector(`[data-key="${held}"]`));
+  if (!next) element.tabIndex = -1;
+  (next ?? element).focus();
+}
+
+/** What stands in an element that is drawn again only when something changes. */
+const drawn = new WeakMap();
+
 /** Let `element` say `text`; where it says that already, nothing is laid out again. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;

@@ -144,7 +144,7 @@ function panel(title, content) {
 
 function what(job, of) {
   const said = job.error || outcome(job) || job.message;
-  const href = { train: { tab: "train" }, detect: { tab: "review", run: job.id } }[job.kind];
+  const href = { train: { tab: "train", job: job.id }, detect: { tab: "review", run: job.id } }[job.kind];
   const name = href && of ? h("a", { href: address({ project: of, ...href }) }, job.title) : h("b", {}, job.title);
   return h("span.what", { title: said }, name, `${of ? ` in ${of}` : ""} by ${job.author || "nobody"}`, h(`small${job.error ? ".bad" : ""}`, {}, said));
 }

@@ -1,11 +1,11 @@
 /** Train: choose a family and a start, see what stands in the way, retrain, watch the curves. */
 
 import { Curves } from "./curves.js";
-import { field, fill, h, select } from "./dom.js";
+import { field, fill, h, redraw, say, select } from "./dom.js";
 import { Log } from "./jobs.js";
 import { get, send, token } from "./net.js";
 import { nothingChosen } from "./nothing.js";
-import { address, attempt, page, poll, project, toast } from "./site.js";
+import { address, attempt, go, page, poll, project, query, toast } from "./site.js";
 import { count, span } from "./words.js";
 
 const NUMBERS = [
@@ -29,7 +29,9 @@ class Train {
     this.project = "";
     this.form = h("div.inside");
     this.check = h("div.inside");
-    this.run = h("div");
+    this.run = h("div.at-work");
+    /** @type {Map<number, Panel>} the trainings that are looked at, by the number of their job */
+    this.panels = new Map();
     this.button = h("button.primary.for-labeler", { disabled: true, onclick: () => this.retrain() }, "Retrain");
     this.pace = h("span.quiet-text");
     this.sheet = h("div.sheet", {}, h("h1", {}, "Train"),
@@ -45,16 +47,23 @@ class Train {
     const fresh = this.project !== project();
     if (fresh) this.button.disabled = true; // there is nothing yet that a click could send
     this.project = project();
-    const found = await attempt(() => get(`${this.base()}/training`));
+    const found = await attempt(() => get(this.address()));
     if (!found) return;
     this.found = found;
+    if (fresh) this.panels.clear();
     if (fresh || !this.values) this.draw();
     this.button.disabled = false;
-    await Promise.all([this.look(), this.show(found.jobs[0])]);
+    await Promise.all([this.look(), this.show()]);
   }
 
   base() {
     return `/api/projects/${encodeURIComponent(this.project)}`;
+  }
+
+  /** Where the form and the trainings are read; a link may mean one that is not among the newest. */
+  address() {
+    const job = Number(query().get("job")) || 0;
+    return `${this.base()}/training${job ? `?job=${job}` : ""}`;
   }
 
   draw() {
@@ -134,37 +143,66 @@ class Train {
       const body = { ...this.values, key: token() };
       const made = await send("POST", `${this.base()}/training`, body).finally(() => (this.button.disabled = false));
       toast(`Training of ${made.model.name} is queued.`, "done");
+      go({ job: "" }, { replace: true });
       await this.load();
     });
   }
 
   async follow() {
     if (!this.project || !this.found) return;
-    const found = await get(`${this.base()}/training`).catch(() => null);
+    const found = await get(this.address()).catch(() => null);
     if (!found) return;
     this.found = found;
-    await this.show(found.jobs[0]);
+    await this.show();
   }
 
-  async show(job) {
-    if (!job) return fill(this.run);
-    if (this.shown !== job.id) {
-      this.shown = job.id;
-      this.log = new Log(job.id);
-      this.curves = new Curves();
-      this.status = h("div.inside");
-      const story = h("details", { style: { padding: "0 14px 14px" } }, h("summary", {}, "Log"), this.log.element);
-      this.actions = h("span.row");
-      fill(this.run, h("section.panel", {}, h("header", {}, this.title = h("h2"), this.actions), this.status, this.curves.element, story));
-    }
-    const model = this.found.models.find((one) => one.job === job.id);
-    fill(this.title, `${job.title}${model ? ` of ${model.name}` : ""}`);
-    fill(this.status, progress(job), job.error && h("p.bad", {}, job.error), job.result.verdict && h("p", {}, job.result.verdict),
-      job.state === "done" && model && h("div.row", {},
-        h("a.button.primary.for-labeler", { href: address({ project: this.project, tab: "detect", model: model.name }) }, `Detect with ${model.name}`),
-        h("a.button", { href: address({ project: this.project, tab: "models", model: model.name }) }, `Look at ${model.name}`)));
-    fill(this.actions, buttons(job, () => this.follow()));
+  /** Each training that has not ended has a panel, and the one that a link or the eye is at. */
+  async show() {
+    const jobs = shown(this.found.jobs, Number(query().get("job")), this.panels);
+    this.panels = new Map(jobs.map((job) => [job.id, this.panels.get(job.id) ?? new Panel(job.id, () => this.follow())]));
+    fill(this.run, [...this.panels.values()].map((one) => one.element));
+    await Promise.all(jobs.map((job) => this.panels.get(job.id).show(job, this.found.models.find((one) => one.job === job.id), this.project)));
+  }
+}
+
+/** The trainings to show: the one that is meant, what runs, what waits, and the last one seen to end. */
+function shown(jobs, meant, before) {
+  const order = ["running", "paused", "queued"];
+  const open = jobs.filter((job) => order.includes(job.state)).sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || a.id - b.id);
+  const linked = jobs.find((job) => job.id === meant);
+  const ended = jobs.find((job) => before.has(job.id) && !open.includes(job));
+  const wanted = new Set([linked, ...open, ended].filter(Boolean));
+  return wanted.size ? [...wanted] : jobs.slice(0, 1);
+}
+
+/** One training: how far it is, what may be done with it, its curves and its log. */
+class Panel {
+  /** @param {number} id of the job @param {() => Promise<void>} then after a button was pressed */
+  constructor(id, then) {
+    this.then = then;
+    this.log = new Log(id);
+    this.curves = new Curves();
+    this.title = h("h2");
+    this.actions = h("span.row");
+    this.status = h("div.inside");
+    const story = h("details", { style: { padding: "0 14px 14px" } }, h("summary", {}, "Log"), this.log.element);
+    this.element = h("section.panel", { data: { job: String(id) } }, h("header", {}, this.title, this.actions), this.status, this.curves.element, story);
+  }
+
+  async show(job, model, of) {
+    const title = `${job.title}${model ? ` of ${model.name}` : ""}`;
+    say(this.title, title);
+    this.element.setAttribute("aria-label", title);
+    redraw(this.status, [job, model?.name, of], () => this.told(job, model, of));
+    offer(this.actions, job, this.then);
     for (const one of await this.log.load()) if (one.data.epoch) this.curves.add(one.data);
+  }
+
+  told(job, model, of) {
+    return [progress(job), job.error && h("p.bad", {}, job.error), job.result.verdict && h("p", {}, job.result.verdict),
+      job.state === "done" && model && h("div.row", {},
+        h("a.button.primary.for-labeler", { href: address({ project: of, tab: "detect", model: model.name }), data: { key: "detect" } }, `Detect with ${model.name}`),
+        h("a.button", { href: address({ project: of, tab: "models", model: model.name }), data: { key: "look" } }, `Look at ${model.name}`))];
   }
 }
 
@@ -187,11 +225,16 @@ function waiting(job) {
   return [place, begins, job.needs && `takes about ${span(job.needs)}`].filter(Boolean).join(" · ");
 }
 
-/** Pause, resume, cancel, retry. */
+/** Pause, resume, cancel, retry, drawn again when others are due. @param {HTMLElement} place */
+export function offer(place, job, then) {
+  redraw(place, [job.id, job.state, job.wish], () => buttons(job, then));
+}
+
 export function buttons(job, then) {
   if (job.wish) return h("span.quiet-text", {}, "Stopping …");
   const does = { running: [job.kind === "train" && "pause", "cancel"], queued: ["cancel"], paused: ["resume", "cancel"], failed: ["retry"], cancelled: ["retry"] }[job.state] ?? [];
   return does.filter(Boolean).map((verb) => h(`button.for-labeler${verb === "cancel" ? ".danger" : ""}`, {
+    data: { key: verb },
     onclick: () => attempt(async () => (await send("POST", `/api/jobs/${job.id}/${verb}`), await then())),
   }, verb[0].toUpperCase() + verb.slice(1)));
 }

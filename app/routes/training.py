@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app import house, login
 from app.routes import detecting, shapes
+from backend.domain import FINAL, JobState
 from backend.families import FAMILIES
 from backend.jobs import kinds, listing, queue
 from backend.services import growing, preflight, registry, training
@@ -18,6 +20,7 @@ router = APIRouter(prefix="/api", dependencies=[login.SEES])
 
 STRICT = ConfigDict(extra="forbid")
 SHOWN = 5
+OPEN = tuple(state for state in JobState if state not in FINAL)
 
 
 class Wanted(BaseModel):
@@ -55,11 +58,20 @@ class Published(BaseModel):
 
 
 @router.get("/projects/{project}/training")
-def form(project: str, at: house.At) -> dict[str, Any]:
-    """What can be trained here, what it may start from, and the newest trainings."""
+def form(project: str, at: house.At, job: int = 0) -> dict[str, Any]:
+    """What can be trained here, what it may start from, and the trainings.
+
+    Those are all that have not ended, the newest, and the one that `job` names.
+    """
     with at.read() as session:
         found = house.project(session, project)
-        jobs = listing.find(session, project_id=found.id, kind="train", limit=SHOWN)
+        find = partial(listing.find, session, project_id=found.id, kind="train")
+        shown = [
+            *find(states=OPEN),
+            *find(limit=SHOWN),
+            *find(before=job + 1, limit=1 if job else 0),
+        ]
+        jobs = {one.id: one for one in sorted(shown, key=lambda one: -one.id)}.values()
         return {
             "families": [
                 {

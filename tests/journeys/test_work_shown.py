@@ -8,7 +8,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from backend.services import registry
+from backend.domain import Job, JobState
+from backend.jobs import holding, kinds
+from backend.jobs import listing as jobs
+from backend.services import registry, training
+from backend.storage import tables
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
@@ -87,3 +91,52 @@ def test_a_page_says_that_the_server_is_gone_until_it_answers_again(
     expect(said).to_have_count(0)
     assert complaints
     complaints.clear()
+
+
+def asked(site: Site, project: int, seed: int) -> int:
+    """The job of a training that waits."""
+    with site.database.write.begin() as session:
+        return training.retrain(session, project, "golden", seed=seed, author="ana").job.id
+
+
+def begun(site: Site) -> Job:
+    """The job that has waited longest, taken by a worker."""
+    with site.database.write.begin() as session:
+        job = holding.claim(session, "test", kinds.Lane.LONG)
+        assert job is not None
+        return job
+
+
+@pytest.fixture
+def queued(idle: Site) -> Iterator[tuple[int, Job, int]]:
+    """A project whose v1 is being trained while v2 waits; nothing is left for the next test."""
+    project = idle.project(images=12)
+    first = asked(idle, project.id, 1)
+    running = begun(idle)
+    assert running.id == first
+    second = asked(idle, project.id, 2)
+    yield project.id, running, second
+    with idle.database.write.begin() as session:
+        for one in jobs.find(session, states=(JobState.QUEUED, JobState.PAUSED, JobState.RUNNING)):
+            session.get_one(tables.JobRow, one.id).state = JobState.CANCELLED
+
+
+def test_every_training_that_has_not_ended_is_shown_with_its_buttons(
+    desk: Page, idle: Site, queued: tuple[int, Job, int]
+) -> None:
+    project, running, waiting = queued
+    desk.goto(f"/?project={project}&tab=train")
+    first = desk.get_by_role("region", name="Training of v1")
+    second = desk.get_by_role("region", name="Training of v2")
+    expect(first.get_by_role("button", name="Pause")).to_be_visible()
+    expect(first.get_by_role("button", name="Cancel")).to_be_visible()
+    expect(second.get_by_text("Waiting until job")).to_be_visible()
+    expect(second.get_by_role("button", name="Cancel")).to_be_visible()
+    headings = desk.get_by_role("heading", name=re.compile("Training of v"))
+    expect(headings).to_have_text(["Training of v1", "Training of v2"])
+    desk.goto("/?tab=jobs")
+    desk.locator(f"[data-job='{waiting}']").get_by_role("link").first.click()
+    expect(headings).to_have_text(["Training of v2", "Training of v1"])
+    with idle.database.write.begin() as session:
+        holding.finish(session, running, {})
+    expect(first.get_by_text("Done", exact=True)).to_be_visible()
