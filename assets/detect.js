@@ -1,13 +1,13 @@
 /** Detect: run a model over images of the project, and try it on one picture. */
 
 import { carried } from "./carried.js";
-import { field, fill, h, say, select } from "./dom.js";
+import { field, fill, h, redraw, say, select } from "./dom.js";
 import { FILTERS } from "./filters.js";
 import { failures, Foresight } from "./foresee.js";
 import { get, send, token } from "./net.js";
 import { address, attempt, page, poll, project, query, toast } from "./site.js";
 import { nothingChosen } from "./nothing.js";
-import { buttons, progress } from "./train.js";
+import { offer, progress } from "./train.js";
 import { TryOut } from "./tryout.js";
 import { ago, count, many, model, share } from "./words.js";
 
@@ -33,6 +33,8 @@ class Detect {
     this.element = element;
     this.form = h("div.inside");
     this.now = h("div.at-work");
+    /** @type {Map<number, any>} what stands there, by the number of the job */
+    this.panels = new Map();
     this.runs = h("section.panel");
     this.tryOut = new TryOut(() => this.model.value);
     this.foresight = new Foresight();
@@ -172,17 +174,33 @@ class Detect {
   show() {
     const open = working(this.found);
     const failed = this.found.jobs[0]?.state === "failed" ? [this.found.jobs[0]] : [];
-    fill(this.now, [...open, ...failed].map((job) => h("section.panel", {}, h("header", {}, h("h2", {}, `Detection ${job.id}`), h("span.row", {}, buttons(job, () => this.follow()))),
-      h("div.inside", {}, progress(job), job.error && h("p.bad", {}, job.error)))));
+    const shown = [...open, ...failed];
+    this.panels = new Map(shown.map((job) => [job.id, this.panels.get(job.id) ?? panel(job)]));
+    fill(this.now, [...this.panels.values()].map((one) => one.element));
+    for (const job of shown) {
+      const { actions, status } = this.panels.get(job.id);
+      offer(actions, job, () => this.follow());
+      redraw(status, job, () => [progress(job), job.error && h("p.bad", {}, job.error)]);
+    }
+    redraw(this.runs, this.found.runs.map((run) => [run, ago(run.at)]), () => this.table());
+  }
+
+  table() {
     const heads = ["Run", "Model", "Images", "Detections", "Unreadable", "Speed", "When", ""];
     const rows = this.found.runs.map((run, at) => h("tr", {}, h("td", {}, `Run ${run.id}`),
       h("td", { title: run.runtime ? `Run by ${run.runtime}` : "" }, model(run.model)), h("td.number", {}, count(run.images)), h("td.number", {}, count(run.detections)),
-      h("td.number", {}, run.failed ? h("button.quiet.bad", { onclick: () => failures(this.base(), run) }, count(run.failed)) : count(0)), h("td.number", {}, run.seconds ? `${count(Math.round((run.facts.images_per_second ?? run.images / run.seconds) * 10) / 10)} images/s` : "–"), h("td.date", {}, ago(run.at)),
-      h("td.number", {}, h(`a.button${at ? "" : ".primary"}`, { href: address({ project: this.project, tab: "review", run: run.id }) }, "Review"))));
-    fill(this.runs, h("header", {}, h("h2", {}, "Runs")), rows.length
+      h("td.number", {}, run.failed ? h("button.quiet.bad", { data: { key: `failed-${run.id}` }, onclick: () => failures(this.base(), run) }, count(run.failed)) : count(0)), h("td.number", {}, run.seconds ? `${count(Math.round((run.facts.images_per_second ?? run.images / run.seconds) * 10) / 10)} images/s` : "–"), h("td.date", {}, ago(run.at)),
+      h("td.number", {}, h(`a.button${at ? "" : ".primary"}`, { href: address({ project: this.project, tab: "review", run: run.id }), data: { key: `review-${run.id}` } }, "Review"))));
+    return [h("header", {}, h("h2", {}, "Runs")), rows.length
       ? h("table", {}, h("thead", {}, h("tr", {}, heads.map((name, at) => h(`th${at > 1 && at < 6 ? ".number" : ""}`, {}, name)))), h("tbody", {}, rows))
-      : h("p.nothing", {}, "No run yet. What a run finds stands under Review, most doubtful first."));
+      : h("p.nothing", {}, "No run yet. What a run finds stands under Review, most doubtful first.")];
   }
+}
+
+/** One detection at work, or one that has failed. */
+function panel(job) {
+  const actions = h("span.row"), status = h("div.inside");
+  return { actions, status, element: h("section.panel", {}, h("header", {}, h("h2", {}, `Detection ${job.id}`), actions), status) };
 }
 
 /** A runtime and a precision in words. @param {string} way */

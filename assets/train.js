@@ -230,7 +230,7 @@ export function offer(place, job, then) {
   redraw(place, [job.id, job.state, job.wish], () => buttons(job, then));
 }
 
-export function buttons(job, then) {
+function buttons(job, then) {
   if (job.wish) return h("span.quiet-text", {}, "Stopping …");
   const does = { running: [job.kind === "train" && "pause", "cancel"], queued: ["cancel"], paused: ["resume", "cancel"], failed: ["retry"], cancelled: ["retry"] }[job.state] ?? [];
   return does.filter(Boolean).map((verb) => h(`button.for-labeler${verb === "cancel" ? ".danger" : ""}`, {

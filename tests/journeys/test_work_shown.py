@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from backend.domain import Job, JobState
+from backend.domain import Job, JobState, Run
 from backend.jobs import holding, kinds
 from backend.jobs import listing as jobs
 from backend.services import registry, training
-from backend.storage import tables
+from backend.storage import tables, warehouse
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
@@ -140,3 +141,37 @@ def test_every_training_that_has_not_ended_is_shown_with_its_buttons(
     with idle.database.write.begin() as session:
         holding.finish(session, running, {})
     expect(first.get_by_text("Done", exact=True)).to_be_visible()
+
+
+def stays(desk: Page, control: Locator) -> None:
+    """Who stands on a control by keys stands on it after the page has asked for news twice."""
+    control.focus()
+    for _ in range(2):
+        with desk.expect_response(re.compile(r"/(training|detect)$")):
+            pass
+    desk.evaluate("() => new Promise((done) => setTimeout(done, 100))")
+    expect(control).to_be_focused()
+
+
+def test_who_works_by_keys_stays_where_they_are_while_the_page_asks_for_news(
+    desk: Page, idle: Site, queued: tuple[int, Job, int]
+) -> None:
+    project, running, _ = queued
+    desk.goto(f"/?project={project}&tab=train")
+    first = desk.get_by_role("region", name="Training of v1")
+    stays(desk, first.get_by_role("button", name="Cancel"))
+    with idle.database.write.begin() as session:
+        holding.progress(session, running, 0.5, "Half of it.")
+    stays(desk, first.get_by_role("button", name="Cancel"))
+    desk.get_by_role("tab", name="Detect").click()
+    desk.get_by_role("combobox", name="Model").select_option("golden")
+    desk.get_by_role("combobox", name="Images").select_option("All images")
+    desk.get_by_role("button", name=re.compile("Detect in")).click()
+    detection = desk.locator(".at-work section").filter(has_text="Detection")
+    stays(desk, detection.get_by_role("button", name="Cancel"))
+    with idle.database.write.begin() as session:
+        warehouse.start(
+            session, Run(900, "golden", "golden", datetime.now(UTC), project_id=project)
+        )
+        warehouse.finish(session, 900, 1.0, {})
+    stays(desk, desk.get_by_role("link", name="Review"))
