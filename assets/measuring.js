@@ -52,9 +52,9 @@ async function show(title, job, colors) {
 
 /** The figures of an evaluation in one line. */
 function headline(found) {
-  const figures = found.accuracy === undefined
-    ? [[`mAP@${share(found.iou, 2)}`, found.map], ["mAP@.5", found.map50], ["mAP .5:.95", found.map50_95]].filter(([name], at) => at === 0 || name !== `mAP@${share(found.iou, 2)}`)
-    : [["Accuracy", found.accuracy]];
+  const chosen = `mAP@${share(found.iou, 2).replace(/0$/, "")}`;
+  const detected = new Map([[chosen, found.map], ["mAP@.5", found.map50], ["mAP .5:.95", found.map50_95]]);
+  const figures = found.accuracy === undefined ? [...detected] : [["Accuracy", found.accuracy]];
   return h("div.facts", {}, figures.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, share(value)))));
 }
 

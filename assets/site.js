@@ -119,7 +119,14 @@ function place() {
   return toasts;
 }
 
+/** A question belongs to the page that asked it; what no other page may pass by stays. */
+function leave() {
+  for (const dialog of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll("dialog.loupe[open], dialog.lp-keys[open]"))) dialog.close("");
+}
+
 function follow() {
+  if (stood && stood !== tab()) leave();
+  stood = tab();
   const button = document.getElementById(`${tab()}-button`);
   if (button && button.getAttribute("aria-selected") !== "true") button.click();
   site.dispatchEvent(new Event("change"));
@@ -141,6 +148,9 @@ export function start() {
   addEventListener("popstate", follow);
   whenTabsStand(follow);
 }
+
+/** The tab of the address before. */
+let stood = "";
 
 function whenTabsStand(then) {
   if (document.getElementById("projects-button")) then();

@@ -14,7 +14,7 @@ from backend.jobs import holding, kinds
 from backend.jobs import listing as jobs
 from backend.services import registry, training
 from backend.storage import tables, warehouse
-from tests.journeys import conftest
+from tests.journeys import boards, conftest
 from tests.journeys.conftest import Site
 
 pytestmark = pytest.mark.slow
@@ -175,3 +175,29 @@ def test_who_works_by_keys_stays_where_they_are_while_the_page_asks_for_news(
         )
         warehouse.finish(session, 900, 1.0, {})
     stays(desk, desk.get_by_role("link", name="Review"))
+
+
+def test_a_link_in_a_dialog_leads_out_of_it(desk: Page, idle: Site) -> None:
+    made = boards.put(idle, "to compare", 4, labelled=4)
+    boards.detect(idle, made, 901)
+    trained(idle, made.project.id, 0.2, 0.9)
+    desk.goto(f"/?project={made.project.id}&tab=models&model=v2")
+    desk.get_by_role("button", name="Evaluate").click()
+    desk.get_by_role("dialog", name="Evaluate v2").get_by_role("button", name="Evaluate").click()
+    told = desk.get_by_role("dialog", name="Evaluation of v2")
+    expect(told.get_by_text("Waiting for a worker")).to_be_visible()
+    changed = {"image_id": made.ids[0], "image": "the first", "gained": 1, "lost": 0}
+    against = {"model": "v1", "run": 901, "images": [{**changed, "false_calls": 0}]}
+    worth = {"map": 1, "map50": 1, "map50_95": 0.6, "per_class": {"short": {"truths": 1}}}
+    with idle.database.write.begin() as session:
+        [waiting] = jobs.find(session, kind="evaluate")
+        job = holding.claim(session, "test", kinds.find("evaluate").lane)
+        assert job is not None
+        assert job.id == waiting.id
+        holding.finish(session, job, {**worth, "iou": 0.5, "against": against})
+    expect(told.locator(".facts span")).to_have_text(["mAP@.5 1.000", "mAP .5:.95 .600"])
+    told.get_by_text("image by image").click()
+    told.get_by_role("link", name="the first").click()
+    expect(desk.get_by_role("dialog")).to_have_count(0)
+    expect(desk.get_by_role("tab", name="Review")).to_have_attribute("aria-selected", "true")
+    expect(desk.get_by_text("Run 901")).to_be_visible()
