@@ -2,6 +2,7 @@
 
 import { fill, h, icon, say, select } from "./dom.js";
 import { get } from "./net.js";
+import { noSuch } from "./nothing.js";
 import { people } from "./people.js";
 import { address, go, project, site, start, tab, visit } from "./site.js";
 import { still } from "./stillness.js";
@@ -18,6 +19,7 @@ let projects = [];
 let missed = 0;
 let last = new Date();
 const line = h("p.gone", { role: "status" });
+const lost = h("div.shell.lost");
 
 /** @param {HTMLElement} element */
 export async function mount(element) {
@@ -29,13 +31,14 @@ export async function mount(element) {
     h("div.brand", {}, h("a", { href: "/?tab=projects", title: "All projects" }, "Loupe"), chooser),
     h("div.corner", {}, jobs, themeButton(), person),
   );
-  document.body.append(line);
+  document.body.append(line, lost);
   element.removeAttribute("aria-busy");
   still();
   start();
   site.addEventListener("change", () => choose(chooser));
+  site.addEventListener("change", () => seek(chooser));
   site.addEventListener("projects", () => load(chooser));
-  await Promise.all([load(chooser), welcome(person)]).catch(() => null);
+  await Promise.all([load(chooser).then(() => seek(chooser)), welcome(person)]).catch(() => null);
   beat(jobs);
 }
 
@@ -45,8 +48,24 @@ async function load(chooser, found = null) {
   choose(chooser);
 }
 
+/** Before an address is said to name no project, the list is asked for anew: it may be a young one. */
+async function seek(chooser) {
+  const named = project();
+  const about = named !== "" && !["projects", "jobs"].includes(tab());
+  const asked = about && !current() && (await load(chooser).then(() => true, () => false));
+  if (named !== project()) return;
+  const missing = asked && !current();
+  document.documentElement.toggleAttribute("data-lost", missing);
+  fill(lost, missing && noSuch(`project ${named}`, "/?tab=projects", "Show projects"));
+}
+
+/** The project that the address names, if there is one. */
+function current() {
+  return projects.find((one) => one.name === project()) ?? projects.find((one) => String(one.id) === project());
+}
+
 function choose(chooser) {
-  const now = projects.find((one) => one.name === project()) ?? projects.find((one) => String(one.id) === project());
+  const now = current();
   document.title = now ? `${now.name} · Loupe` : "Loupe";
   remember(now);
   const choices = projects.map((one) => [one.name, one.name]);

@@ -6,7 +6,7 @@ import { evaluate, judge } from "./measuring.js";
 import { measured } from "./measured.js";
 import { get, send } from "./net.js";
 import { address, attempt, go, page, poll, project, query, toast } from "./site.js";
-import { nothingChosen } from "./nothing.js";
+import { noSuch, nothingChosen } from "./nothing.js";
 import { follow } from "./transfers.js";
 import { ago, count, share, span } from "./words.js";
 
@@ -36,7 +36,9 @@ class Models {
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
     this.found = found;
     this.draw(found);
-    const chosen = found.find((one) => one.name === query().get("model")) ?? found.find((one) => one.champion) ?? found[0];
+    const named = query().get("model");
+    const chosen = named ? found.find((one) => one.name === named) : (found.find((one) => one.champion) ?? found[0]);
+    if (!chosen) return this.lack(named);
     const shown = JSON.stringify([chosen, found.find((one) => one.champion)?.name]);
     if (shown !== this.shown) {
       this.shown = shown;
@@ -46,6 +48,12 @@ class Models {
         fill(this.told, this.details(told, this.colors));
       });
     }
+  }
+
+  lack(name) {
+    if (this.shown === name) return;
+    this.shown = name;
+    fill(this.told, h("section.panel", {}, noSuch(`model ${name}`, address({ project: project(), tab: "models" }), "Show the champion")));
   }
 
   draw(found) {

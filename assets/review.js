@@ -14,8 +14,8 @@ import * as verdicts from "./canvas/verdicts.js";
 import { why } from "./canvas/why.js";
 import { fill, h } from "./dom.js";
 import * as net from "./net.js";
-import { nothingChosen } from "./nothing.js";
-import { go, poll, toast } from "./site.js";
+import { noSuch, nothingChosen } from "./nothing.js";
+import { address, go, poll, query as asks, toast } from "./site.js";
 import * as words from "./words.js";
 
 class Review extends Reserving {
@@ -34,6 +34,7 @@ class Review extends Reserving {
     this.panels = [judging.defect(this), judging.list(this), judging.board(this), why(this), ruling.scores(this), ruling.rule(this), this.classPanel];
     fill(this.side, this.panels.map((one) => one.root));
     this.heading = new Heading();
+    this.heading.lost = (run) => this.lose(run);
     this.cover = h("div.lp-cover", { hidden: true });
     this.start(this.actions());
     this.bench.querySelector(".lp-middle").prepend(this.heading.root);
@@ -63,6 +64,7 @@ class Review extends Reserving {
     this.wall.root.hidden = !run || !wall;
     if (!run) return this.chooseRun(query.get("project") ?? "");
     this.run = run;
+    if (run === this.missing) return this.lose(run);
     if (against) return fill(this.cover, await comparison(query.get("project") ?? "", run, against).catch((error) => h("p", {}, error.message)));
     this.heading.show(run);
     if (wall) {
@@ -71,6 +73,15 @@ class Review extends Reserving {
     }
     this.shownWall = "";
     return super.arrive(query);
+  }
+
+  /** The address names a run that there is not. @param {number} run */
+  lose(run) {
+    this.missing = run;
+    if (run !== this.run) return;
+    this.bench.hidden = this.wall.root.hidden = true;
+    this.cover.hidden = false;
+    fill(this.cover, noSuch(`run ${run}`, address({ project: asks().get("project") ?? "", tab: "review" }), "Show the runs"));
   }
 
   async showWall(query, asked) {

@@ -18,6 +18,8 @@ export class Heading {
     /** @type {string[]} */
     this.classes = [];
     this.others = 0;
+    /** Told of a run that there is not. @type {(run: number) => void} */
+    this.lost = () => {};
   }
 
   /** @param {number} run */
@@ -25,7 +27,7 @@ export class Heading {
     if (run === this.run) return this.render();
     Object.assign(this, { run, lots: [] });
     this.render();
-    const lots = await net.get(`/api/runs/${run}/groups`).catch(() => []);
+    const lots = await net.get(`/api/runs/${run}/groups`).catch((error) => (error.status === 404 && this.lost(run), []));
     if (run === this.run) this.know({ lots });
     return undefined;
   }

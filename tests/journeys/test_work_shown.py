@@ -201,3 +201,35 @@ def test_a_link_in_a_dialog_leads_out_of_it(desk: Page, idle: Site) -> None:
     expect(desk.get_by_role("dialog")).to_have_count(0)
     expect(desk.get_by_role("tab", name="Review")).to_have_attribute("aria-selected", "true")
     expect(desk.get_by_text("Run 901")).to_be_visible()
+
+
+@pytest.mark.parametrize("tab", ["browse", "annotate", "train", "detect", "review", "models"])
+def test_a_link_to_no_project_says_so_and_leads_back(
+    desk: Page, complaints: list[str], tab: str
+) -> None:
+    desk.goto(f"/?project=999&tab={tab}")
+    expect(desk.get_by_role("heading", name="There is no project 999")).to_be_visible()
+    expect(desk.get_by_role("tabpanel").get_by_role("heading")).to_have_count(0)
+    desk.get_by_role("link", name="Show projects").click()
+    expect(desk.get_by_role("heading", name="There is no project")).to_have_count(0)
+    expect(desk.get_by_role("tabpanel").get_by_role("heading").first).to_be_visible()
+    complaints.clear()
+
+
+def test_a_link_to_no_run_or_no_model_says_so_and_leads_back(
+    desk: Page, idle: Site, complaints: list[str]
+) -> None:
+    made = boards.put(idle, "linked", 4, labelled=4)
+    boards.detect(idle, made, 902)
+    trained(idle, made.project.id, 0.2, 0.9)
+    for view in ("", "&view=wall"):
+        desk.goto(f"/?project={made.project.id}&tab=review&run=999{view}")
+        expect(desk.get_by_role("heading", name="There is no run 999")).to_be_visible()
+        expect(desk.get_by_text("Nothing is left in this queue")).to_be_hidden()
+        desk.get_by_role("link", name="Show the runs").click()
+        expect(desk.get_by_role("link", name="Run 902")).to_be_visible()
+    desk.goto(f"/?project={made.project.id}&tab=models&model=v99")
+    expect(desk.get_by_role("heading", name="There is no model v99")).to_be_visible()
+    desk.get_by_role("link", name="Show the champion").click()
+    expect(desk.get_by_role("heading", name="v2, the champion")).to_be_visible()
+    complaints.clear()
