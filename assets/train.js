@@ -130,7 +130,7 @@ class Train {
 
   async look() {
     const wanted = JSON.stringify(this.values);
-    const found = await attempt(() => send("POST", `${this.base()}/training/check`, this.values));
+    const found = await attempt(() => send("POST", `${this.base()}/training/check`, this.values).catch(refused));
     if (!found || wanted !== JSON.stringify(this.values)) return;
     this.button.disabled = found.problems.length > 0;
     this.pace.textContent = found.seconds ? `about ${span(found.seconds)}` : found.problems.length ? "" : "how long it takes is known after the first training";
@@ -237,6 +237,12 @@ function buttons(job, then) {
     data: { key: verb },
     onclick: () => attempt(async () => (await send("POST", `/api/jobs/${job.id}/${verb}`), await then())),
   }, verb[0].toUpperCase() + verb.slice(1)));
+}
+
+/** What cannot even be checked cannot be trained. */
+function refused(error) {
+  if (error.status !== 400 && error.status !== 422) throw error;
+  return { problems: [error.message], warnings: [], images: {}, boxes: {} };
 }
 
 function report(found, of) {

@@ -233,3 +233,27 @@ def test_a_link_to_no_run_or_no_model_says_so_and_leads_back(
     desk.get_by_role("link", name="Show the champion").click()
     expect(desk.get_by_role("heading", name="v2, the champion")).to_be_visible()
     complaints.clear()
+
+
+def test_what_cannot_be_checked_cannot_be_trained(
+    desk: Page, idle: Site, complaints: list[str]
+) -> None:
+    project = idle.project(images=12)
+    desk.goto(f"/?project={project.id}&tab=train")
+    desk.get_by_role("combobox", name="Family").select_option("yolo")
+    report = desk.locator(".panel").filter(has_text="Before it starts")
+    expect(report.get_by_role("table")).to_be_visible()
+    expect(desk.get_by_role("button", name="Retrain")).to_be_enabled()
+    desk.get_by_text("Advanced", exact=True).click()
+    seed = desk.get_by_role("spinbutton", name="Seed")
+    seed.fill("-1")
+    seed.blur()
+    expect(report.locator("p.bad")).to_contain_text("seed")
+    expect(report.get_by_role("table")).to_have_count(0)
+    expect(desk.get_by_role("button", name="Retrain")).to_be_disabled()
+    seed.fill("1")
+    seed.blur()
+    expect(desk.get_by_role("button", name="Retrain")).to_be_enabled()
+    [refusal] = complaints
+    assert "422" in refusal
+    complaints.clear()
