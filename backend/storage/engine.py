@@ -30,6 +30,7 @@ from backend.errors import Invalid, Unavailable
 from backend.settings import Settings
 from backend.storage.tables import OperationalBase, WarehouseBase
 
+OPERATIONAL, WAREHOUSE = "LOUPE_DATABASE_URL", "LOUPE_WAREHOUSE_URL"
 READ_ONLY = "loupe_read_only"
 KNOWN = ("sqlite", "postgresql", "snowflake")
 # SQLite takes at most 32,766 variables in a statement.
@@ -60,15 +61,15 @@ def connect(settings: Settings) -> Database:
 def open_urls(operational: str, warehouse: str | None = None) -> Database:
     """Open both databases; one engine serves both when the URLs are equal."""
     first = make_engine(operational)
-    second = first if warehouse in (None, operational) else make_engine(str(warehouse))
+    second = first if warehouse in (None, operational) else make_engine(str(warehouse), WAREHOUSE)
     return Database(_sessions(first, second), _sessions(first, second, True), first, second)
 
 
-def make_engine(url: str) -> Engine:
-    """An engine with the dialect's recipe applied."""
+def make_engine(url: str, setting: str = OPERATIONAL) -> Engine:
+    """An engine with the dialect's recipe applied; `setting` is where the URL stands."""
     parsed = _parse(url)
     if parsed.get_backend_name() == "sqlite":
-        return _sqlite(parsed)
+        return _sqlite(parsed, setting)
     if parsed.get_backend_name() == "postgresql":
         return _postgresql(parsed)
     return create_engine(parsed)
@@ -172,18 +173,24 @@ def _postgresql(url: URL) -> Engine:
         ) from error
 
 
-def _sqlite(url: URL) -> Engine:
+def _sqlite(url: URL, setting: str) -> Engine:
     if url.database and url.database != ":memory:" and "uri" not in url.query:
-        _make_file(Path(url.database))
+        _make_file(Path(url.database), setting)
     engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _make_file(path: Path) -> None:
+def _make_file(path: Path, setting: str) -> None:
     """A new file is its owner's alone, as it holds the passwords' hashes and the cookies' key."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = path.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(
+            f"The database's folder {folder} cannot be made: {error.strerror}. Is {setting} right?"
+        ) from error
     # Where it cannot be made, SQLite says so in its own words.
     with suppress(OSError):
         path.touch(0o600, exist_ok=False)

@@ -11,7 +11,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from backend.errors import Unavailable
 from backend.storage import engine
@@ -26,9 +26,10 @@ LOCK = 5_680_731
 
 def prepare(database: Database, migrations: Path = MIGRATIONS) -> None:
     """Upgrade the operational database, and make the warehouse's tables where it is apart."""
-    with _connect(database.operational) as connection, connection.begin():
+    with _connect(database.operational, engine.OPERATIONAL) as connection, connection.begin():
         _upgrade(connection, migrations)
     if database.warehouse is not database.operational:
+        _connect(database.warehouse, engine.WAREHOUSE).close()
         engine.create_warehouse_tables(database.warehouse)
 
 
@@ -40,13 +41,14 @@ def config(connection: Connection | None = None, migrations: Path = MIGRATIONS) 
     return made
 
 
-def _connect(opened: Engine) -> Connection:
+def _connect(opened: Engine, setting: str) -> Connection:
     try:
         return opened.connect()
-    except OperationalError as error:
+    except DBAPIError as error:
+        reason = " ".join(str(error.orig).split()).removesuffix(".")
         raise Unavailable(
             f"The database {opened.url.render_as_string()} cannot be opened: "
-            f"{' '.join(str(error.orig).split())} Is it there, and is LOUPE_DATABASE_URL right?"
+            f"{reason}. Is it there, and is {setting} right?"
         ) from error
 
 

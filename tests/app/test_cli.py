@@ -153,6 +153,11 @@ def _commands(group: Any, path: str = "loupe") -> list[tuple[str, Any]]:
     [
         ("LOUPE_DATABASE_URL", "mysql://nobody@127.0.0.1/x", "starts with sqlite:///"),
         ("LOUPE_DATABASE_URL", "postgresql://me:secret@127.0.0.1:1/x", "me:***@127.0.0.1:1/x"),
+        ("LOUPE_DATABASE_URL", f"sqlite:///{__file__}", "is LOUPE_DATABASE_URL right?"),
+        ("LOUPE_DATABASE_URL", "sqlite:////proc/x/y.db", "is LOUPE_DATABASE_URL right?"),
+        ("LOUPE_WAREHOUSE_URL", f"sqlite:///{__file__}", "is LOUPE_WAREHOUSE_URL right?"),
+        ("LOUPE_WAREHOUSE_URL", "sqlite:////proc/x/y.db", "is LOUPE_WAREHOUSE_URL right?"),
+        ("LOUPE_WAREHOUSE_URL", "postgresql://me@127.0.0.1:1/x", "is LOUPE_WAREHOUSE_URL right?"),
         ("LOUPE_HOME", "/proc/nowhere", "The home folder /proc/nowhere cannot be made"),
     ],
 )
@@ -164,7 +169,7 @@ def test_what_cannot_be_opened_is_said_in_one_line(
     code, _, err = loupe("projects")
     settings.current.cache_clear()
     assert (code, err.count("\n")) == (1, 1)
-    assert said in err
+    assert said.lower() in err.lower()
 
 
 def test_a_table_that_decides_nothing_by_mistake_is_refused(loupe: Said, tmp_path: Path) -> None:
