@@ -24,12 +24,15 @@ OPEN = tuple(state for state in JobState if state not in FINAL)
 
 
 class Wanted(BaseModel):
-    """A training as the form has it."""
+    """A training as the form has it.
+
+    What families take besides ("extra") may name files; it is for the command line alone.
+    """
 
     model_config = STRICT
     family: str = Field(max_length=40)
     start: str = Field("", max_length=1000)
-    parameters: dict[str, Any] = Field(default_factory=dict, max_length=30)
+    parameters: dict[str, int | float | str] = Field(default_factory=dict, max_length=30)
     seed: int | None = Field(None, ge=0, le=2**31 - 1)
     key: str = Field("", max_length=100)
 

@@ -174,3 +174,5 @@ def test_a_training_from_a_page_starts_from_no_file_of_the_server(
         answer = client.post(url, json=body, headers=WRITE)
         assert answer.status_code == 400
         assert "not a model of this project" in answer.json()["error"]
+    beside = {"family": "yolo", "parameters": {"extra": {"pretrained": str(theirs)}}}
+    assert client.post(url, json=beside, headers=WRITE).status_code == 422
