@@ -254,7 +254,7 @@ def test_the_wall_is_swept_without_a_connection(
     page.goto(
         f"{site.url}/?project={made.project.id}&tab=review&run=927&view=wall&class={CLASSES[0]}"
     )
-    page.locator(".lp-tile").first.wait_for()
+    page.locator(".lp-tile.current").wait_for()
     with site.database.read.begin() as session:
         _, tiles = reviewing.wall(session, 927, CLASSES[0])
     page.route("**/decide", lambda route: route.abort())
