@@ -150,6 +150,25 @@ def tab(browser: Browser, site: Site) -> Iterator[Page]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site of one's own whose queue no other journey fills, and no worker empties."""
+    with served(tmp_path_factory.mktemp("idle"), "--no-worker") as started:
+        yield started
+
+
+@pytest.fixture
+def desk(browser: Browser, idle: Site, complaints: list[str]) -> Iterator[Page]:
+    """A page of the idle site."""
+    context = browser.new_context(base_url=idle.url, viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(20_000)
+    opened = context.new_page()
+    watch(opened, idle.url, complaints)
+    yield opened
+    context.close()
+    assert complaints == []
+
+
 @contextmanager
 def watched(browser: Browser, site: Site, width: int = 1280, height: int = 720) -> Iterator[Page]:
     """A page in a profile of its own, whose every complaint is a failure."""

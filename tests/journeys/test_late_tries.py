@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from backend.domain import Project
 from backend.jobs import holding, kinds
 from backend.services import detecting
-from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A site whose only worker is the test."""
-    with conftest.served(tmp_path_factory.mktemp("tries"), "--no-worker") as started:
-        yield started
-
-
-@pytest.fixture
-def desk(browser: Browser, idle: Site, complaints: list[str]) -> Iterator[Page]:
-    context = browser.new_context(base_url=idle.url, viewport={"width": 1280, "height": 720})
-    page = context.new_page()
-    conftest.watch(page, idle.url, complaints)
-    yield page
-    context.close()
-    assert complaints == []
 
 
 def opened(desk: Page, site: Site, folder: Path) -> list[Path]:

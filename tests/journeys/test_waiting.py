@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from backend.domain import JobState, Task
 from backend.jobs import kinds, queue
 from backend.services import projects
 from backend.storage import tables
-from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A site of one's own, whose queue no other journey fills."""
-    with conftest.served(tmp_path_factory.mktemp("idle"), "--no-worker") as started:
-        yield started
-
-
-@pytest.fixture
-def desk(browser: Browser, idle: Site) -> Iterator[Page]:
-    with conftest.watched(browser, idle) as opened:
-        yield opened
 
 
 def asked(site: Site, name: str) -> int:

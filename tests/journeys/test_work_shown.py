@@ -7,35 +7,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from backend.domain import Job, JobState, Run
 from backend.jobs import holding, kinds
 from backend.jobs import listing as jobs
 from backend.services import registry, training
 from backend.storage import tables, warehouse
-from tests.journeys import boards, conftest
+from tests.journeys import boards
 from tests.journeys.conftest import Site
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A site whose queue no other journey fills."""
-    with conftest.served(tmp_path_factory.mktemp("shown"), "--no-worker") as started:
-        yield started
-
-
-@pytest.fixture
-def desk(browser: Browser, idle: Site, complaints: list[str]) -> Iterator[Page]:
-    context = browser.new_context(base_url=idle.url, viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(20_000)
-    page = context.new_page()
-    conftest.watch(page, idle.url, complaints)
-    yield page
-    context.close()
-    assert complaints == []
 
 
 def trained(site: Site, project: int, *worth: float) -> None:
