@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
+from sqlalchemy.exc import SQLAlchemyError
 
 from app import terminal
-from app.commands import finding, look, models, people, put, review, serving, work
+from app.commands import (
+    classes,
+    finding,
+    keeping,
+    look,
+    models,
+    people,
+    put,
+    review,
+    serving,
+    steering,
+    work,
+)
+from backend import version as code
 from backend.errors import LoupeError
+from backend.storage import outages
 
 cli = typer.Typer(
     name="loupe",
@@ -21,7 +36,8 @@ cli = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for room in (serving, put, look, models, finding, work, review, people):
+ROOMS = (serving, put, look, classes, models, steering, finding, work, review, people, keeping)
+for room in ROOMS:
     room.add_to(cli)
 
 
@@ -29,11 +45,17 @@ for room in (serving, put, look, models, finding, work, review, people):
 def start(
     context: typer.Context,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what happens.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which Loupe this is.", is_eager=True)
+    ] = False,
 ) -> None:
     """A workbench for people who find defects in pictures. Alone: serve the site here.
 
     Example: loupe
     """
+    if version:
+        terminal.say(f"Loupe {code.code()}")
+        raise typer.Exit
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
@@ -47,8 +69,17 @@ def main() -> None:
     try:
         cli()
     except LoupeError as error:
-        terminal.err.print(str(error), markup=False, highlight=False, soft_wrap=True)
-        sys.exit(1)
+        _end(str(error))
+    except (SQLAlchemyError, OSError) as error:
+        told = outages.sentence(error)
+        if not told:
+            raise
+        _end(told)
+
+
+def _end(told: str) -> NoReturn:
+    terminal.err.print(told, markup=False, highlight=False, soft_wrap=True)
+    sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -13,20 +13,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app import login
+from app import login, policy
 from app.routes import detecting
 from backend.domain import Person
 
 OPEN = ("/login", "/assets/", "/favicon.ico", "/manifest.json", "/health")
+TOKEN = "token"
 SAFE = ("GET", "HEAD", "OPTIONS")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-# Gradio's page needs its inline scripts and compiles its templates; nothing from outside is let in.
-POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
-    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
-    "connect-src 'self'; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "
-    "form-action 'self'; frame-ancestors 'none'"
-)
 MEGA = 1_000_000
 LARGEST_LOGIN = 32_000
 LARGEST_BODY = 8 * MEGA
@@ -35,7 +29,7 @@ LARGEST_TRY = detecting.TRY_BYTES + MEGA
 TRY = re.compile(r"POST /api/projects/[^/]+/detect/try")
 UPLOAD = re.compile(r"PUT /api/projects/[^/]+/uploads/[0-9a-f]{32}/.+")
 HEADERS = {
-    "content-security-policy": POLICY,
+    policy.HEADER: policy.OURS,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "same-origin",
@@ -66,13 +60,22 @@ class Gate:
             await self._app(scope, _bounded(scope, receive), _with_headers(send))
 
     def _refusal(self, scope: Scope, headers: Headers, person: Person | None) -> Response | None:
-        if not self._door.required and _host(headers.get("host", "")) not in LOOPBACK:
+        if not self._door.accounts and _host(headers.get("host", "")) not in LOOPBACK:
             return _no(403, "Without accounts Loupe answers only to this machine's own names.")
+        if self._door.token and (shown := _token(scope)):
+            return self._exchanged(scope, shown)
         if person is None and not scope["path"].startswith(OPEN):
             return _log_in(scope, headers)
         if scope.get("method", "GET") in SAFE:
             return None
         return _refused_write(scope["path"], headers, _largest(scope))
+
+    def _exchanged(self, scope: Scope, token: str) -> Response:
+        """The token of this start for a cookie; it goes from the address and so from history."""
+        answer = RedirectResponse(_address(scope, without=TOKEN), 303)
+        if cookie := self._door.show(token):
+            login.give_cookie(answer, cookie, scope["scheme"], None)
+        return answer
 
 
 def _refused_write(path: str, headers: Headers, largest: float) -> Response | None:
@@ -131,9 +134,24 @@ def _log_in(scope: Scope, headers: Headers) -> Response:
     wants_page = scope.get("method") == "GET" and "text/html" in headers.get("accept", "")
     if not wants_page:
         return _no(401, "Log in first.")
-    query = scope.get("query_string", b"").decode("latin-1")
-    wanted = f"{scope['path']}?{query}" if query else scope["path"]
-    return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
+    return RedirectResponse(f"/login?next={quote(_address(scope), safe='')}", 303)
+
+
+def _address(scope: Scope, without: str = "") -> str:
+    """What was asked for, as it was written; without one part of the query."""
+    path = scope.get("raw_path", b"").decode("latin-1") or quote(scope["path"])
+    parts = scope.get("query_string", b"").decode("latin-1").split("&")
+    kept = "&".join(part for part in parts if not (without and part.startswith(f"{without}=")))
+    # Two slashes at the beginning would lead to another site.
+    return "/" + path.lstrip("/") + (f"?{kept}" if kept else "")
+
+
+def _token(scope: Scope) -> str:
+    """The token that an address shows."""
+    if scope.get("method") != "GET":
+        return ""
+    parts = scope.get("query_string", b"").decode("latin-1").split("&")
+    return next((part[len(TOKEN) + 1 :] for part in parts if part.startswith(f"{TOKEN}=")), "")
 
 
 def _no(status: int, sentence: str) -> Response:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -12,54 +12,65 @@ from sqlalchemy.orm import Session
 
 from app import slashes
 from app.login import Door
-from backend.domain import Project
+from backend.domain import Person, Project, Role
 from backend.errors import NotFound
 from backend.services import projects
 from backend.settings import Settings
-from backend.storage.engine import Database
+from backend.storage import doors
+from backend.storage.engine import Database, Sessions
 from backend.storage.files import Files
 from backend.storage.previews import Previews
+from backend.storage.uploads import Uploads
+
+STRANGER = Person("", Role.VIEWER)
 
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """One process's connections; made once by app.server."""
+    """One process's connections; made once by app.server.
+
+    What a route is given has its `asker`: to them, what is shut is not there.
+    """
 
     settings: Settings
     database: Database
     files: Files
     previews: Previews
+    uploads: Uploads
     door: Door
+    asker: Person | None = None
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that only reads."""
-        with self.database.read.begin() as session:
+        with self._begin(self.database.read) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
         """A transaction that ends with a commit, or with nothing changed."""
-        with self.database.write.begin() as session:
+        with self._begin(self.database.write) as session:
+            yield session
+
+    @contextmanager
+    def _begin(self, sessions: Sessions) -> Iterator[Session]:
+        with sessions(info=doors.asked_by(self.asker)) as session, session.begin():
             yield session
 
 
 async def of(request: Request) -> House:
-    """The house of this process; async, as nothing here is worth a thread."""
-    found: House = request.app.state.house
-    return found
+    """The house of this process, as the one who asks sees it; async: not worth a thread."""
+    whole: House = request.app.state.house
+    return replace(whole, asker=getattr(request.state, "person", None) or STRANGER)
 
 
-def project(session: Session, named: str, shut: Collection[int] = ()) -> Project:
-    """The project that an address names, by its name or its id, if it is not one of the shut."""
+def project(session: Session, named: str) -> Project:
+    """The project that an address names, by its name or its id."""
     name = slashes.name(named)
     project_id = projects.addressed(session, name)
-    found = (
-        projects.find(session, name) if project_id is None else projects.get(session, project_id)
-    )
-    if found.id in shut:
-        raise NotFound(f"There is no project {name}, or you may not enter it.")
-    return found
+    if project_id is None:
+        return projects.find(session, name)
+    return projects.get(session, project_id)
 
 
 def own_class(session: Session, named: str, class_id: int) -> Project:

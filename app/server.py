@@ -15,8 +15,19 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
-from app import events, gate, members, preloading, site, slashes, worker_process
+from app import (
+    connections,
+    events,
+    gate,
+    members,
+    policy,
+    preloading,
+    site,
+    slashes,
+    worker_process,
+)
 from app.house import House
 from app.login import Door
 from backend.errors import Refused, Unavailable
@@ -24,15 +35,19 @@ from backend.services import people, projects
 from backend.settings import Settings, make_home
 from backend.storage import engine, files, previews, schema
 from backend.storage.previews import Previews
+from backend.storage.uploads import Uploads
 
 log = logging.getLogger(__name__)
 
 GIGA = 1e9
 ROOMS = (
+    "account",
     "assets",
+    "changes",
     "decisions",
     "detecting",
     "expecting",
+    "health",
     "images",
     "jobs",
     "labelling",
@@ -40,22 +55,26 @@ ROOMS = (
     "login",
     "people",
     "projects",
+    "removal",
     "reports",
     "training",
     "transfers",
 )
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 
 
-def open_house(settings: Settings, with_accounts: bool = False) -> House:
+def open_house(settings: Settings, with_accounts: bool = False, token: str = "") -> House:
     """Connect to all that the settings name."""
     make_home(settings)
     database = engine.connect(settings)
-    schema.prepare(database)
+    schema.prepare(database, copies=settings.home)
     store = files.connect(settings)
     pictures = Previews(store, previews.home(settings), settings.cache_gb * GIGA)
-    return House(settings, database, store, pictures, Door(database, with_accounts))
+    uploads = Uploads(settings.uploads, settings.max_upload_gb * GIGA)
+    door = Door(database, with_accounts, token)
+    return House(settings, database, store, pictures, uploads, door)
 
 
 def create(house: House) -> FastAPI:
@@ -72,12 +91,17 @@ def create(house: House) -> FastAPI:
     app.state.house = house
     app.add_middleware(slashes.Slashes)
     app.add_middleware(events.Edge)
+    app.add_middleware(policy.Policy)
     app.add_middleware(preloading.Preloading)
     app.add_middleware(gate.Gate, door=house.door)
+    app.add_middleware(events.Edge)  # the gate asks the database, too
     events.install(app)
     for room in ROOMS:
         router = importlib.import_module(f"app.routes.{room}").router
         app.include_router(router, dependencies=[members.CHECKED])
+    # Below /assets lie Gradio's own files, too.
+    for ours in ("/api", "/files"):
+        app.add_api_route(ours + "/{rest:path}", events.nothing, methods=METHODS)
     gr.mount_gradio_app(
         app,
         site.build(),
@@ -95,13 +119,13 @@ def create(house: House) -> FastAPI:
 
 def check_address(house: House, host: str) -> None:
     """Refuse to serve the network without accounts, and accounts without anybody in them."""
-    if host not in LOOPBACK and not house.door.required:
+    if host not in LOOPBACK and not house.door.accounts:
         raise Refused(
             f"Serving {host} would let everybody in the network in. Start with --auth, after "
             "making an account: loupe user add NAME --role admin."
         )
     with house.read() as session:
-        if house.door.required and not people.everyone(session):
+        if house.door.accounts and not people.everyone(session):
             raise Refused("There is no account yet. Make one: loupe user add NAME --role admin.")
 
 
@@ -143,18 +167,25 @@ def serve(
             kept.start()
         then()
 
-    config = uvicorn.Config(
-        create(house),
+    try:
+        _Server(configured(create(house), host, port), answering).run()
+    finally:
+        kept.stop()
+
+
+def configured(
+    app: ASGIApp, host: str, port: int, connection: type[connections.Connection] | None = None
+) -> uvicorn.Config:
+    """How the site is served."""
+    return uvicorn.Config(
+        app,
         host=host,
         port=port,
+        http=connection or connections.Connection,
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=3,
     )
-    try:
-        _Server(config, answering).run()
-    finally:
-        kept.stop()
 
 
 class _Server(uvicorn.Server):

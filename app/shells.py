@@ -1,21 +1,16 @@
-"""The gr.HTML shells that the modules of assets/ fill; their templates are constant."""
+"""The places of the page that the modules of assets/ fill.
+
+They are empty columns, which assets/boot.js fills, and not gr.HTML: that compiles its template and
+its script in the browser, for which the policy of the page would have to allow eval.
+"""
 
 from __future__ import annotations
 
 import gradio as gr
 
-from app import assets
 
-
-def shell(name: str, module: str) -> gr.HTML:
+def shell(name: str, module: str) -> None:
     """An empty place in the page, filled by `mount(element)` of a module of assets/."""
-    return gr.HTML(
-        html_template='<div class="shell" aria-busy="true"></div>',
-        js_on_load=(
-            f"import({assets.url(module)!r}).then((module) => module.mount("
-            "element.querySelector('.shell') ?? element, {trigger, watch, props}))"
-        ),
-        apply_default_css=False,
-        elem_id=f"shell-{name}",
-        elem_classes=["shell-block"],
-    )
+    mounts = f"mounts-{module.removesuffix('.js')}"
+    with gr.Column(elem_id=f"shell-{name}", elem_classes=["shell-block", mounts]):
+        pass

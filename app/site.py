@@ -9,6 +9,7 @@ import gradio as gr
 from app import assets, shells
 from app.pages import annotate, browse, detect, jobs, models, projects, review, train
 
+BOOT = "boot.js"
 HEADER = "header.js"
 STYLE = "style.css"
 CANVAS_STYLE = "annotate.css"
@@ -38,8 +39,9 @@ def build() -> gr.Blocks:
 
 
 def head() -> str:
-    """What stands in the page's <head>: one stylesheet."""
-    return f'<link rel="stylesheet" href="{assets.url(STYLE)}">'
+    """What stands in the page's <head>: one stylesheet, and the script that fills the shells."""
+    style, boot = assets.url(STYLE), assets.url(BOOT)
+    return f'<link rel="stylesheet" href="{style}"><script src="{boot}"></script>'
 
 
 @cache

@@ -6,12 +6,13 @@ import logging
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
+
+from backend import apart
 
 log = logging.getLogger(__name__)
 STEADY = 30.0
@@ -45,7 +46,7 @@ class WorkerProcess:
     def _spawn(self) -> subprocess.Popen[bytes]:
         """The worker reads from a pipe that closes when this process dies, however it dies."""
         read, write = os.pipe()
-        command = [sys.executable, "-m", "workers", "--parent", str(read)]
+        command = apart.command("workers", "--parent", str(read))
         environment = {**os.environ, **self.environment}
         try:
             # A session of its own: Ctrl-C reaches the site alone, which then stops the worker.

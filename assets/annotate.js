@@ -21,7 +21,7 @@ class Annotate extends Bench {
     this.desk.history.outlive((image) => this.desk.sheets.get(image));
     this.threshold = Number(localStorage.getItem("loupe:threshold") ?? 0.3);
     const parts = {
-      desk: this.desk, color: (label) => this.color(label), look: (r) => this.look(r),
+      desk: this.desk, color: (label) => this.color(label), letter: (label) => this.letter(label), look: (r) => this.look(r),
       threshold: () => this.threshold, setThreshold: (v) => this.setThreshold(v), acceptAll: () => this.acceptAll(),
       done: () => this.done(), skip: () => this.skip(),
       restored: (answer) => this.restored(answer), renew: () => this.renew(), preview: (ghosts) => this.preview(ghosts),
@@ -43,7 +43,7 @@ class Annotate extends Bench {
   marks() {
     const { desk } = this;
     const proposed = this.shown.map((p) => ({
-      ...p, color: this.color(p.label), text: `${p.label} ${panel.short(p.score)}`, kind: "dashed",
+      ...p, color: this.color(p.label), text: `${p.label} ${panel.short(p.score)}`, letter: this.letter(p.label), kind: "dashed",
       selected: desk.selected.has(nameOf(p)), hover: this.hovered === nameOf(p),
     }));
     return [...this.boxMarks(), ...proposed];

@@ -5,11 +5,13 @@ import { ask } from "./dialog.js";
 import { field, fill, h, select } from "./dom.js";
 import { send } from "./net.js";
 import { attempt, go, project, site, toast } from "./site.js";
+import { exportFrom } from "./transfers.js";
 import { count, many } from "./words.js";
 
 const SPLITS = [["", "Set split"], ["train", "Train"], ["val", "Validation"], ["test", "Test"], ["-", "Not assigned"]];
 const STATES = [["", "Set state"], ["new", "New"], ["started", "Started"], ["done", "Done"], ["skipped", "Skipped"]];
 const GAP = 12;
+const PART = 5000; // images of one request
 const SAID = { split: "Split set", state: "State set", group: "Group set", delete: "Deleted", restore: "Brought back" };
 
 export class Bulk {
@@ -45,6 +47,7 @@ export class Bulk {
       h("button.for-labeler", { onclick: () => this.group() }, "Set group"),
       h("button.for-labeler", { onclick: () => this.propose(), title: "Compare these boards with their goldens" }, "Propose from golden"),
       h("button.for-labeler", { onclick: () => this.detect(), title: "Choose a model for these, and see what it will take" }, "Detect"),
+      h("button", { onclick: () => exportFrom({ name: project() }, [...this.ids]), title: "Write these with their labels into one file" }, "Export"),
       h("button.danger.for-labeler", { onclick: () => this.remove(), title: "Delete (Del)" }, "Delete"),
       h("button.quiet", { onclick: () => this.clear(), title: "Clear the selection (Esc)" }, "Clear"));
   }
@@ -74,13 +77,13 @@ export class Bulk {
 
   async run(action, value) {
     const images = [...this.ids];
-    await attempt(async () => {
-      const answer = await change({ action, value, images });
-      if (action === "delete") this.clear();
-      const done = { of: project(), steps: answer.undo };
-      this.past.push(done);
-      toast(`${SAID[action]}: ${many(answer.changed, "image")}.`, "done", { words: "Undo", run: () => this.undo(done) });
-    });
+    const done = { of: project(), steps: [] };
+    const { changed, error } = await inParts({ action, value, images }, SAID[action], done.steps);
+    if (action === "delete" && !error) this.clear();
+    if (changed) this.past.push(done);
+    const undo = changed > 0 ? { words: "Undo", run: () => this.undo(done) } : null;
+    if (error) toast(changed ? `${SAID[action]} for ${count(changed)} of ${many(images.length, "image")}, then: ${error}` : error, "failed", undo);
+    else toast(`${SAID[action]}: ${many(changed, "image")}.`, "done", undo);
     this.after();
   }
 
@@ -95,10 +98,15 @@ export class Bulk {
   async undo(done) {
     if (!this.past.includes(done)) return;
     this.past.splice(this.past.indexOf(done), 1);
-    await attempt(async () => {
-      for (const step of done.steps) await change(step);
-      toast("Undone.", "done");
-    });
+    const left = [];
+    let said = "";
+    for (const step of done.steps) {
+      const { changed, error } = said ? { changed: 0, error: said } : await inParts(step, "Undone", []);
+      if (error) left.push({ ...step, images: step.images.slice(changed) });
+      said ||= error;
+    }
+    if (said) this.past.push({ ...done, steps: left });
+    toast(said ? `Not all is undone; undo again goes on: ${said}` : "Undone.", said ? "failed" : "done");
     this.after();
   }
 
@@ -108,6 +116,26 @@ export class Bulk {
   }
 }
 
-function change(body) {
-  return send("POST", `/api/projects/${encodeURIComponent(project())}/images/change`, body);
+/**
+ * Change images part after part, as long as the server takes them; what undoes it is added to `steps`.
+ * @returns {Promise<{changed: number, error: string}>}
+ */
+async function inParts({ action, value, images }, said, steps) {
+  const path = `/api/projects/${encodeURIComponent(project())}/images/change`;
+  let changed = 0, line = null;
+  try {
+    for (let start = 0; start < images.length; start += PART) {
+      const answer = await send("POST", path, { action, value, images: images.slice(start, start + PART) });
+      changed += answer.changed;
+      steps.push(...answer.undo);
+      if (answer.error) return { changed, error: answer.error };
+      line?.remove();
+      line = start + PART >= images.length ? null : toast(`${said}: ${count(changed)} of ${many(images.length, "image")} …`);
+    }
+    return { changed, error: "" };
+  } catch (error) {
+    return { changed, error: error.message };
+  } finally {
+    line?.remove();
+  }
 }

@@ -4,6 +4,7 @@ import { ask } from "./dialog.js";
 import { field, h, refill, select } from "./dom.js";
 import { get, send } from "./net.js";
 import { attempt, site, toast } from "./site.js";
+import { many } from "./words.js";
 
 /** Show and edit the classes. @param {{id: number, name: string}} project */
 export async function choices(project) {
@@ -53,7 +54,7 @@ function line(one, all, base, draw) {
     told(color, now.color, `Colour of ${now.name}`);
     told(key, now.hotkey, `Key of ${now.name}`);
     told(severity, now.severity, `Severity of ${now.name}`);
-    refill(tools, mover(now, every, base, draw, -1), mover(now, every, base, draw, 1), merger(now, every, base, draw));
+    refill(tools, mover(now, every, base, draw, -1), mover(now, every, base, draw, 1), merger(now, every, base, draw), remover(now, base, draw));
   };
   show(one, all);
   const element = h("div.class-line", {}, h("span.number.quiet-text", {}, one.index + 1), color, name, key, severity, tools);
@@ -94,6 +95,18 @@ function merger(one, all, base, draw) {
     await draw();
   });
   return h("button.quiet", { type: "button", "aria-label": `Merge ${one.name} …`, disabled: others.length === 0, onclick: merge }, "Merge into …");
+}
+
+function remover(one, base, draw) {
+  const remove = () => attempt(async () => {
+    const { boxes, images } = await get(`${base}/${one.id}/uses`);
+    const told = images === 0 ? "No label has it." : `With it ${many(boxes, "box goes", "boxes go")} from ${many(images, "image")}; each image keeps its earlier revisions.`;
+    if (!(await ask(`Remove the class ${one.name}`, "Remove", [h("p", {}, `${told} What runs found keeps this name.`)], { danger: true }))) return;
+    await send("POST", `${base}/${one.id}/retire`, {});
+    toast(`${one.name} is removed; a class of this name that you add is the same one again.`, "done");
+    await draw();
+  });
+  return h("button.quiet", { type: "button", "aria-label": `Remove ${one.name} …`, onclick: remove }, "Remove …");
 }
 
 function adder(base, draw) {

@@ -5,10 +5,12 @@ import { field, fill, h, redraw, say, select } from "./dom.js";
 import { FILTERS } from "./filters.js";
 import { failures, Foresight } from "./foresee.js";
 import { get, send, token } from "./net.js";
-import { address, attempt, page, poll, project, query, toast } from "./site.js";
+import { Reading } from "./reading.js";
+import { address, attempt, page, poll, project, query, site, tab, toast } from "./site.js";
 import { nothingChosen } from "./nothing.js";
 import { offer, progress } from "./train.js";
 import { TryOut } from "./tryout.js";
+import { best } from "./worth.js";
 import { ago, count, many, model, share } from "./words.js";
 
 const SOURCES = [["all", "All images"], ["new", "New images"], ["undone", "Images that are not done"], ["test", "Test split"], ["val", "Validation split"], ["train", "Training split"]];
@@ -25,12 +27,13 @@ export function mount(element) {
   const detect = new Detect(element);
   element.removeAttribute("aria-busy");
   page("detect", () => detect.load());
-  poll("detect", 1.5, () => detect.follow());
+  poll("detect", 1.5, ["jobs"], () => detect.follow());
 }
 
 class Detect {
   constructor(element) {
     this.element = element;
+    this.reading = new Reading("detect", element, "forms");
     this.form = h("div.inside");
     this.now = h("div.at-work");
     /** @type {Map<number, any>} what stands there, by the number of the job */
@@ -38,6 +41,7 @@ class Detect {
     this.runs = h("section.panel");
     this.tryOut = new TryOut(() => this.model.value);
     this.foresight = new Foresight();
+    site.addEventListener("projects", () => tab() === "detect" && this.load());
     this.button = h("button.primary.for-labeler", { onclick: () => this.detect() }, "Detect");
     this.sheet = h("div.sheet", {}, h("h1", {}, "Detect"),
       h("div.two", {}, h("section.panel.for-labeler", {}, h("header", {}, h("h2", {}, "What to look at")), this.form, h("div.inside", {}, h("div.row", {}, this.button))), this.tryOut.element),
@@ -49,15 +53,17 @@ class Detect {
   }
 
   async load() {
-    if (!project()) return fill(this.element, nothingChosen("Detect", "A model, or the golden board alone, looks at the images of one project."));
+    if (!project()) return this.reading.rest(), fill(this.element, nothingChosen("Detect", "A model, or the golden board alone, looks at the images of one project."));
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
-    const found = await attempt(() => get(this.base()));
-    if (!found) return;
+    return this.reading.show(project(), () => Promise.all([get(this.base()), this.filtered()]), (found) => this.take(found));
+  }
+
+  take([found, shown]) {
     const fresh = this.project !== project();
     this.foresight.forget();
     this.project = project();
     this.found = found;
-    this.shown = await this.filtered();
+    this.shown = shown;
     if (fresh) this.draw();
     else this.sources(), this.ways();
     this.show();
@@ -66,8 +72,8 @@ class Detect {
   draw() {
     const models = this.found.models.map((one) => [one.name, `${one.name}, ${one.family}${one.champion ? ", the champion" : ""}${one.metrics.map50 ? `, mAP@.5 ${share(one.metrics.map50)}` : ""}`]);
     const golden = this.found.counts.golden.yes > 0 ? [["golden", "Golden board, nothing trained"]] : [];
-    const champion = this.found.models.find((one) => one.champion)?.name;
-    this.model = select([...models, ...golden], query().get("model") || champion || models[0]?.[0] || "golden", () => this.ways());
+    const first = query().get("model") || best(this.found.models, golden.length > 0) || models[0]?.[0] || "golden";
+    this.model = select([...models, ...golden], first, () => this.ways());
     this.source = select([], "", () => this.words());
     this.sources();
     this.confidence = h("input", { type: "range", min: 0.01, max: 0.95, step: 0.01, value: 0.25 });
@@ -91,7 +97,7 @@ class Detect {
   async filtered() {
     const filters = new URLSearchParams([...query()].filter(([name]) => FILTERS.includes(name) && name !== "sort"));
     if (!filters.size || filters.has("goldens")) return null;
-    return (await attempt(() => get(`/api/projects/${encodeURIComponent(project())}/images/ids?${filters}`))) ?? null;
+    return get(`/api/projects/${encodeURIComponent(project())}/images/ids?${filters}`);
   }
 
   /** What may be looked at; images that were chosen in Browse just now are meant. */
@@ -101,7 +107,9 @@ class Detect {
     this.carried = images;
     const choices = [images.length && ["chosen", "Chosen in Browse"], this.shown && ["shown", "As Browse is filtered"], ...SOURCES].filter(Boolean);
     fill(this.source, choices.map(([value, words]) => h("option", { value }, words)));
-    this.source.value = choices.some(([value]) => value === before) ? before : "undone";
+    const { state } = this.found.counts;
+    const usual = state.new || state.started ? "undone" : "all";
+    this.source.value = choices.some(([value]) => value === before) ? before : usual;
   }
 
   /** The runtimes that the model may have, each with its worth once that is measured. */
@@ -160,15 +168,16 @@ class Detect {
   }
 
   async follow() {
-    if (!this.project || this.project !== project()) return;
-    const found = await get(this.base()).catch(() => null);
-    if (!found) return;
-    const ended = working(found).length < working(this.found).length;
-    this.found = found;
+    if (!this.project || this.project !== project()) return false;
+    const now = await get(`${this.base()}/now`).catch(() => null);
+    if (!now) return false;
+    const ended = working(now).length < working(this.found).length;
+    const found = ended ? await get(this.base()).catch(() => null) : now;
+    this.found = { ...this.found, ...found };
     this.show();
-    if (!ended) return;
+    if (!ended) return Boolean(found);
     this.foresight.forget();
-    await this.words();
+    return this.words();
   }
 
   show() {

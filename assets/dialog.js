@@ -6,7 +6,7 @@ import { attempt } from "./site.js";
 /**
  * Show a form; true when it was agreed to.
  * @param {string} title @param {string} verb the button @param {any} content
- * @param {{danger?: boolean, wide?: boolean, agree?: () => Promise<any>}} [options] agree: what is
+ * @param {{danger?: boolean, wide?: boolean, leave?: string, agree?: () => Promise<any>}} [options] agree: what is
  *   done before it closes; where that is refused, the form stays with all that was typed
  * @returns {Promise<boolean>}
  */
@@ -15,7 +15,7 @@ export function ask(title, verb, content, options = {}) {
     h("h2", {}, title),
     content,
     h("div.actions", {},
-      h("button", { type: "button", onclick: () => dialog.close("") }, verb ? "Cancel" : "Close"),
+      h("button", { type: "button", onclick: () => dialog.close("") }, options.leave ?? (verb ? "Cancel" : "Close")),
       verb && h(`button.${options.danger ? "danger" : "primary"}`, { value: "yes" }, verb)));
   const dialog = h("dialog.loupe", { "aria-label": title }, form);
   if (options.wide) dialog.style.width = "min(820px, calc(100vw - 32px))";

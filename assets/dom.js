@@ -105,5 +105,7 @@ export function typing(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey || event.metaKey || event.altKey) return true;
   if (document.querySelector("dialog[open]")) return true;
+  // A tick leaves the keys to the page, but for those that it needs itself.
+  if (target.matches("input[type=checkbox]")) return [" ", "Enter", "Tab"].includes(event.key);
   return Boolean(target.closest("input, select, textarea, [contenteditable], [role=listbox]"));
 }

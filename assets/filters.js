@@ -1,6 +1,7 @@
 /** The filters of Browse: each value with the number of images it would show; the URL holds them. */
 
 import { fill, h } from "./dom.js";
+import { swatch } from "./letters.js";
 import { get } from "./net.js";
 import { go, query } from "./site.js";
 import { count } from "./words.js";
@@ -37,45 +38,45 @@ export class Filters {
     go(Object.fromEntries(FILTERS.filter((name) => name !== "sort").map((name) => [name, ""])));
   }
 
-  /** @param {string} base @param {URLSearchParams} chosen @param {Promise<Record<string, string>>} classes */
+  /** @param {string} base @param {URLSearchParams} chosen @param {Promise<Record<string, {color: string, letter: string}>>} classes */
   async load(base, chosen, classes) {
     if (document.activeElement !== this.search) this.search.value = chosen.get("text") || "";
     this.asked?.abort();
     this.asked = new AbortController();
-    const [counts, colors] = await Promise.all([
+    const [counts, looks] = await Promise.all([
       get(`${base}/images/counts?${chosen}`, { signal: this.asked.signal }), classes,
     ]);
     this.counts = counts;
-    this.draw(chosen, colors);
+    this.draw(chosen, looks);
   }
 
-  draw(chosen, colors) {
+  draw(chosen, looks) {
     const focused = document.activeElement?.getAttribute("data-filter");
-    const names = Object.keys(colors);
+    const names = Object.keys(looks);
     const orders = { class: [...names, "none"], state: ["new", "started", "done", "skipped"], split: ["train", "val", "test", "none"], golden: ["yes", "no"], proposals: ["yes", "no"] };
-    fill(this.lists, GROUPS.map(([name, title, words]) => this.group(name, title, words, orders[name], chosen, colors)));
+    fill(this.lists, GROUPS.map(([name, title, words]) => this.group(name, title, words, orders[name], chosen, looks)));
     this.clear.hidden = ![...chosen.keys()].some((name) => name !== "sort");
     if (focused) /** @type {HTMLElement|null} */ (this.lists.querySelector(`[data-filter="${CSS.escape(focused)}"]`))?.focus();
   }
 
-  group(name, title, words, order, chosen, colors) {
+  group(name, title, words, order, chosen, looks) {
     const counts = this.counts[name] ?? {};
     const values = order ?? Object.keys(counts);
     if (["group", "author"].includes(name) && values.every((value) => value === "none")) return null;
     const on = chosen.getAll(name);
     const open = this.open.has(name) || values.length <= SHOWN + 2;
     const shown = values.filter((value, at) => open || at < SHOWN || on.includes(value));
-    const more = h("button.quiet", { type: "button", onclick: () => (this.open.add(name), this.draw(chosen, colors)) }, `${values.length - shown.length} more`);
+    const more = h("button.quiet", { type: "button", onclick: () => (this.open.add(name), this.draw(chosen, looks)) }, `${values.length - shown.length} more`);
     return h("fieldset", {}, h("legend", {}, title),
-      shown.map((value) => this.line(name, value, words[value] ?? value, counts[value] ?? 0, on.includes(value), name === "class" ? colors[value] : "")),
+      shown.map((value) => this.line(name, value, words[value] ?? value, counts[value] ?? 0, on.includes(value), name === "class" ? looks[value] : undefined)),
       shown.length < values.length && more);
   }
 
-  line(name, value, words, number, on, color) {
+  line(name, value, words, number, on, look) {
     const box = h("input", { type: "checkbox", checked: on, data: { filter: `${name} ${value}` } });
     box.addEventListener("change", () => this.toggle(name, value, box.checked));
     return h(`label${number === 0 && !on ? ".none" : ""}`, { title: words }, box,
-      color ? h("i.swatch", { style: { background: color } }) : h("i"),
+      look ? swatch(look.color, look.letter) : h("i"),
       h("span.name", {}, words), h("span.n", {}, count(number)));
   }
 

@@ -4,9 +4,12 @@ import { Bulk } from "./bulk.js";
 import { ask } from "./dialog.js";
 import { FILTERS, Filters } from "./filters.js";
 import { fill, h, select } from "./dom.js";
+import { letters } from "./letters.js";
 import { get } from "./net.js";
 import { nothingChosen } from "./nothing.js";
-import { attempt, go, page, site } from "./site.js";
+import { Reading } from "./reading.js";
+import { attempt, go, page, site, tab } from "./site.js";
+import { importInto } from "./transfers.js";
 import { Wall } from "./wall.js";
 import { count, many } from "./words.js";
 
@@ -44,7 +47,10 @@ class Browse {
     this.empty = nothingChosen("Browse", "Here you look through all images of one project, filtered and sorted.");
     fill(element, this.frame, this.empty);
     this.empty.hidden = true;
+    this.reading = new Reading("browse", element, "wall");
+    site.addEventListener("back", () => this.wall.renew());
     site.addEventListener("saved", () => (this.stale = true));
+    site.addEventListener("projects", () => this.wall.total || tab() !== "browse" ? (this.stale = true) : this.reload());
   }
 
   head() {
@@ -63,14 +69,15 @@ class Browse {
     const chosen = new URLSearchParams([...query].filter(([name]) => FILTERS.includes(name)));
     const key = `${query.get("project")}?${chosen}`;
     this.sort.value = query.get("sort") || "name";
-    if (key === this.key && !this.stale) return this.wall.draw();
+    if (key === this.key && !this.stale && (!query.get("project") || this.reading.stands(query.get("project")))) return this.wall.draw();
     const moved = key !== this.key;
     this.key = key;
     this.stale = false;
     this.frame.hidden = !query.get("project");
     this.empty.hidden = Boolean(query.get("project"));
-    if (this.frame.hidden) return;
-    await attempt(() => this.load(query.get("project"), chosen, moved));
+    if (this.frame.hidden) return this.reading.rest();
+    // A filter is typed while its answer is on the way: only another project clears the page.
+    await this.reading.show(query.get("project"), () => this.load(query.get("project"), chosen, moved), () => this.say(this.wall.total));
   }
 
   async load(name, chosen, moved) {
@@ -81,12 +88,12 @@ class Browse {
     const classes = this.classes(base);
     const window = this.wall.load(`${base}/images?${chosen}`, classes, moved);
     await Promise.all([window, this.filters.load(base, chosen, classes)]);
-    this.say(this.wall.total);
   }
 
   async classes(base) {
-    const found = await get(base);
-    return Object.fromEntries(found.classes.map((one) => [one.name, one.color]));
+    const found = (this.of = await get(base));
+    const signs = letters(found.classes);
+    return Object.fromEntries(found.classes.map((one) => [one.name, { color: one.color, letter: signs[one.name] ?? "" }]));
   }
 
   reload() {
@@ -108,7 +115,7 @@ class Browse {
     fill(this.rest, fresh ? h("a", { href: "#", title: "Show these alone", onclick: (event) => (event.preventDefault(), go({ state: "new" })) }, `${count(fresh)} unlabelled`) : "");
     this.annotate.disabled = total === 0;
     this.nothing.hidden = total > 0;
-    if (total === 0) fill(this.nothing, this.chosen.size ? noneLeft(() => this.filters.clearAll()) : noneYet());
+    if (total === 0) fill(this.nothing, this.chosen.size ? noneLeft(() => this.filters.clearAll()) : noneYet(() => importInto(this.of)));
   }
 }
 
@@ -116,11 +123,12 @@ function noneLeft(clear) {
   return [h("h2", {}, "No image passes these filters"), h("button", { onclick: clear }, "Clear filters")];
 }
 
-function noneYet() {
+/** @param {() => void} bring */
+function noneYet(bring) {
   return [
     h("h2", {}, "No image yet"),
     h("p", {}, "Pictures come in by Import, with the labels that lie beside them: DeepPCB, VOC, YOLO, COCO, class folders or plain pictures."),
-    h("a.button.primary", { href: "/?tab=projects" }, "Import pictures"),
+    h("button.primary.for-labeler", { onclick: bring }, "Import pictures"),
   ];
 }
 

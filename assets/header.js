@@ -1,22 +1,24 @@
 /** The line above the tabs: the project, running jobs, the theme, who is here. */
 
+import { account } from "./account.js";
 import { fill, h, icon, say, select } from "./dom.js";
 import { get } from "./net.js";
 import { noSuch } from "./nothing.js";
 import { people } from "./people.js";
-import { address, go, project, site, start, tab, visit } from "./site.js";
+import { address, every, go, project, site, start, tab, visit } from "./site.js";
 import { still } from "./stillness.js";
 import * as theme from "./theme.js";
 
 const HALF = "M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13zM8 3v10A5 5 0 0 1 8 3z";
 
-const EVERY = 4000; // milliseconds between two beats
+const EVERY = 4; // seconds between two beats
 const SLOW = 10_000; // an answer that takes longer is missed
 const MISSES = 2; // in a row: one slow answer is none
 const GONE = [502, 503, 504]; // what a proxy says when there is nobody behind it
 
 let projects = [];
 let missed = 0;
+let greeted = false;
 let last = new Date();
 const line = h("p.gone", { role: "status" });
 const lost = h("div.shell.lost");
@@ -38,8 +40,11 @@ export async function mount(element) {
   site.addEventListener("change", () => choose(chooser));
   site.addEventListener("change", () => seek(chooser));
   site.addEventListener("projects", () => load(chooser));
-  await Promise.all([load(chooser).then(() => seek(chooser)), welcome(person)]).catch(() => null);
-  beat(jobs);
+  const greet = () => greeted || Promise.all([load(chooser).then(() => seek(chooser)), welcome(person)]).then(() => (greeted = true), () => null);
+  site.addEventListener("back", greet);
+  await greet();
+  await beat(jobs).catch(() => null);
+  every(EVERY, () => Promise.all([greet(), beat(jobs)]));
 }
 
 async function load(chooser, found = null) {
@@ -90,7 +95,8 @@ function open(name) {
 async function welcome(place) {
   const me = await get("/api/me");
   Object.assign(document.documentElement.dataset, { role: me.role, accounts: me.accounts ? "yes" : "no" });
-  fill(place, h("span", { title: `Role: ${me.role}` }, me.name));
+  const title = `Role: ${me.role}`;
+  fill(place, me.accounts ? h("button.quiet", { title, onclick: () => account(me.name) }, me.name) : h("span", { title }, me.name));
   if (me.accounts) place.append(h("button.quiet.for-admin", { onclick: () => people() }, "People"));
   if (me.accounts) place.append(h("form", { method: "post", action: "/logout" }, h("button.quiet", {}, "Log out")));
 }
@@ -108,23 +114,22 @@ function themeButton() {
 
 /** The number of running and waiting jobs, asked for only while somebody looks. */
 async function beat(place) {
-  if (!document.hidden) {
-    const now = await get("/api/jobs/counts", { signal: AbortSignal.timeout(SLOW) }).catch((error) => error);
-    heard(!(now instanceof Error) || (now.status > 0 && !GONE.includes(now.status)));
-    if (!(now instanceof Error)) {
-      const busy = now.running + now.queued;
-      fill(place, busy > 0 && h("a", { href: address({ project: project(), tab: "jobs" }) }, h("i.dot"), `${busy}`));
-      place.title = busy ? `${now.running} running, ${now.queued} waiting` : "";
-    }
-  }
-  setTimeout(() => beat(place), EVERY);
+  if (document.hidden) return;
+  const now = await get("/api/jobs/counts", { signal: AbortSignal.timeout(SLOW) }).catch((error) => error);
+  heard(!(now instanceof Error) || (now.status > 0 && !GONE.includes(now.status)));
+  if (now instanceof Error) return;
+  const busy = now.running + now.queued;
+  fill(place, busy > 0 && h("a", { href: address({ project: project(), tab: "jobs" }) }, h("i.dot"), `${busy}`));
+  place.title = busy ? `${now.running} running, ${now.queued} waiting` : "";
 }
 
 /** Say that the server is gone once it has missed two beats: every page shows what it last had. @param {boolean} answered */
 function heard(answered) {
+  const back = answered && missed > 0;
   missed = answered ? 0 : missed + 1;
   if (answered) last = new Date();
   const gone = missed >= MISSES;
   document.documentElement.toggleAttribute("data-gone", gone);
   say(line, gone ? `The server does not answer; what stands here is from ${last.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}.` : "");
+  if (back) site.dispatchEvent(new Event("back"));
 }

@@ -13,22 +13,22 @@ export class Hover {
     this.item = null;
   }
 
-  /** @param {PointerEvent} event @param {any} item @param {Record<string, string>} colors */
-  follow(event, item, colors) {
+  /** @param {PointerEvent} event @param {any} item @param {Record<string, import("./cell.js").Look>} looks */
+  follow(event, item, looks) {
     if (event.pointerType !== "mouse" || item === this.item) return;
     this.hide();
     this.item = item;
     if (!item) return;
     const cell = /** @type {HTMLElement} */ (event.target).closest(".cell");
-    this.timer = setTimeout(() => cell?.isConnected && this.show(item, colors, cell.getBoundingClientRect()), REST);
+    this.timer = setTimeout(() => cell?.isConnected && this.show(item, looks, cell.getBoundingClientRect()), REST);
   }
 
-  show(item, colors, at) {
+  show(item, looks, at) {
     const tally = {};
     for (const box of item.boxes) tally[box.label] = (tally[box.label] ?? 0) + 1;
     const boxes = Object.entries(tally).map(([name, number]) => `${number} ${name}`).join(", ");
     fill(this.element,
-      h("div.picture", { style: { backgroundImage: `url("/files/${item.sha256}/thumb")` } }, h("img", { src: `/files/${item.sha256}/preview`, alt: "" }), overlay(item, colors)),
+      h("div.picture", { style: { backgroundImage: `url("/files/${item.sha256}/thumb")` } }, h("img", { src: `/files/${item.sha256}/preview`, alt: "" }), overlay(item, looks)),
       h("div.words", {}, h("span.mono", {}, item.name),
         h("span", {}, `${item.width}×${item.height} px · ${item.state}${item.split ? ` · ${item.split}` : ""}${item.group ? ` · ${item.group}` : ""}`),
         h("span", {}, item.boxes.length ? `${many(item.boxes.length, "box", "boxes")}: ${boxes}` : item.label || "No box"),
@@ -47,8 +47,8 @@ export class Hover {
   }
 }
 
-function overlay(item, colors) {
-  const svg = drawn(item, colors);
+function overlay(item, looks) {
+  const svg = drawn(item, looks);
   svg.style.cssText = "position:absolute;inset:0;width:100%;height:100%;fill:none;stroke-width:1.5";
   for (const rect of svg.children) rect.setAttribute("vector-effect", "non-scaling-stroke");
   return svg;

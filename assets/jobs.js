@@ -1,7 +1,9 @@
 /** Jobs: what runs, waits and is done, who asked, how long still; the log; the cluster. */
 
+import { ask } from "./dialog.js";
 import { fill, h, select } from "./dom.js";
 import { get, send } from "./net.js";
+import { Reading } from "./reading.js";
 import { address, attempt, page, poll, project } from "./site.js";
 import { ago, count, many, share, span } from "./words.js";
 
@@ -14,7 +16,7 @@ export function mount(element) {
   const jobs = new Jobs(element);
   element.removeAttribute("aria-busy");
   page("jobs", () => jobs.load());
-  poll("jobs", 2, () => jobs.load());
+  poll("jobs", 2, ["jobs"], () => jobs.load());
 }
 
 class Jobs {
@@ -27,14 +29,17 @@ class Jobs {
     this.lists = h("div", { style: { display: "grid", gap: "20px" } },
       panel("Running and waiting", this.open), panel("Finished", this.done));
     this.filters = h("span.row");
+    this.reading = new Reading("jobs", element);
     fill(element, h("div.sheet", {}, h("div.spread", {}, h("h1", {}, "Jobs"), this.filters), this.lists, panel("Cluster", this.cluster)));
   }
 
   async load() {
     const chosen = new URLSearchParams(Object.entries(this.filter).filter(([, value]) => value));
     if (this.filter.project) chosen.set("project", project());
-    const [jobs, workers] = await Promise.all([get(`/api/jobs?${chosen}`), get("/api/jobs/cluster")]).catch(() => [null, null]);
-    if (!jobs) return;
+    return this.reading.show("jobs", () => Promise.all([get(`/api/jobs?${chosen}`), get("/api/jobs/cluster")]), (found) => this.take(found));
+  }
+
+  async take([jobs, workers]) {
     this.offer(jobs);
     this.names = jobs.projects;
     this.list(this.open, jobs.open, this.filtered() ? "Nothing of this kind runs or waits." : "Nothing runs or waits. Retrain, Detect and Import put work here.");
@@ -52,7 +57,7 @@ class Jobs {
     const offered = JSON.stringify([kinds, authors, project()]);
     if (offered === this.offered) return;
     this.offered = offered;
-    const filter = (name, all, choices) => select([["", all], ...choices], this.filter[name], (value) => ((this.filter[name] = value), this.load()), { "aria-label": all });
+    const filter = (name, all, choices) => select([["", all], ...choices], this.filter[name], (value) => ((this.filter[name] = value), this.load()), { "aria-label": all, title: all === "All kinds" ? "Tries of pictures are listed where they are chosen" : "" });
     fill(this.filters, filter("kind", "All kinds", Object.entries(kinds)), filter("state", "All states", Object.entries(WORDS)),
       filter("author", "Everybody", authors.map((one) => [one, one])), project() && filter("project", "All projects", [["this", "This project"]]));
   }
@@ -78,11 +83,12 @@ class Jobs {
     const does = { running: ["pause", "cancel"], queued: ["cancel"], paused: ["resume", "cancel"], failed: ["retry"], cancelled: ["retry"], done: [] }[job.state];
     if (job.wish) return h("span.quiet-text", {}, job.wish === "pause" ? "Pausing …" : "Cancelling …");
     return does.filter((verb) => verb !== "pause" || job.kind === "train").map((verb) =>
-      h(`button.for-labeler${verb === "cancel" ? ".danger" : ""}`, { data: { key: `${verb}-${job.id}` }, onclick: () => this.act(job, verb) }, verb[0].toUpperCase() + verb.slice(1)));
+      h(`button.for-labeler${verb === "cancel" ? ".danger.apart" : ""}`, { data: { key: `${verb}-${job.id}` }, onclick: () => this.act(job, verb) }, verb[0].toUpperCase() + verb.slice(1)));
   }
 
   act(job, verb) {
     return attempt(async () => {
+      if (!(await sure(job, verb))) return;
       await send("POST", `/api/jobs/${job.id}/${verb}`);
       await this.load();
     });
@@ -92,6 +98,13 @@ class Jobs {
     if (!this.opened.delete(job.id)) this.opened.set(job.id, new Log(job.id));
     return this.load();
   }
+}
+
+/** What a training has learned so far is not thrown away by a slip of the hand. @param {any} job @param {string} verb */
+export async function sure(job, verb) {
+  const begun = job.kind === "train" && ["running", "paused"].includes(job.state);
+  if (verb !== "cancel" || !begun) return true;
+  return ask(`Cancel ${job.title.toLowerCase()} ${job.id}`, "Cancel the training", h("p", {}, "What it has learned so far is lost. Pause keeps it."), { danger: true, leave: "Let it go on" });
 }
 
 /** The events of a job, read on from where the last reading ended; on demand all that it printed. */
@@ -152,7 +165,7 @@ function what(job, of) {
 function outcome(job) {
   const found = job.result;
   if (job.state !== "done") return "";
-  if (found.verdict) return found.verdict;
+  if (found.verdict || found.refused) return found.verdict || found.refused;
   if (found.per_class) return `${found.model} on ${many(found.images, "image")} (${found.split}): ${found.accuracy === undefined ? `mAP ${share(found.map)} at IoU ${share(found.iou, 2)}` : `accuracy ${share(found.accuracy)}`}`;
   if (found.detections !== undefined) return `${many(found.detections, "detection")} in ${many(found.images, "image")}, ${count(found.images_per_second)} images/s`;
   if (found.boxes !== undefined) return `${many(found.images, "image")}, ${many(found.boxes, "box", "boxes")}`;

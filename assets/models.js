@@ -5,6 +5,7 @@ import { field, fill, h, select } from "./dom.js";
 import { evaluate, judge } from "./measuring.js";
 import { measured } from "./measured.js";
 import { get, send } from "./net.js";
+import { Reading } from "./reading.js";
 import { address, attempt, go, page, poll, project, query, toast } from "./site.js";
 import { noSuch, nothingChosen } from "./nothing.js";
 import { follow } from "./transfers.js";
@@ -17,21 +18,26 @@ export function mount(element) {
   const models = new Models(element);
   element.removeAttribute("aria-busy");
   page("models", () => models.load());
-  poll("models", 4, () => models.load());
+  poll("models", 4, ["models", "jobs"], () => models.load());
 }
 
 class Models {
   constructor(element) {
     this.element = element;
+    this.reading = new Reading("models", element);
     this.list = h("section.panel");
     this.told = h("div");
+    this.close = new Reading("models", this.told);
     this.sheet = h("div.sheet", {}, h("h1", {}, "Models"), this.list, this.told);
   }
 
   async load() {
-    if (!project()) return fill(this.element, nothingChosen("Models", "Every training leaves a version here: v1, v2 and so on."));
-    const found = await get(`/api/projects/${encodeURIComponent(project())}/models`).catch(() => null);
-    if (!found) return;
+    if (!project()) return this.reading.rest(), fill(this.element, nothingChosen("Models", "Every training leaves a version here: v1, v2 and so on."));
+    const of = project();
+    return this.reading.show(of, () => get(`/api/projects/${encodeURIComponent(of)}/models`), (found) => this.take(found));
+  }
+
+  async take(found) {
     if (found.length === 0) return fill(this.element, empty());
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
     this.found = found;
@@ -40,19 +46,19 @@ class Models {
     const chosen = named ? found.find((one) => one.name === named) : (found.find((one) => one.champion) ?? found[0]);
     if (!chosen) return this.lack(named);
     const shown = JSON.stringify([chosen, found.find((one) => one.champion)?.name]);
-    if (shown !== this.shown) {
+    if (shown === this.shown) return undefined;
+    const ask = () => Promise.all([get(`/api/models/${chosen.id}`), get(`/api/projects/${encodeURIComponent(project())}`)]);
+    return this.close.show(String(chosen.id), ask, ([told, of]) => {
       this.shown = shown;
-      await attempt(async () => {
-        const [told, of] = await Promise.all([get(`/api/models/${chosen.id}`), get(`/api/projects/${encodeURIComponent(project())}`)]);
-        this.colors = Object.fromEntries(of.classes.map((one) => [one.name, one.color]));
-        fill(this.told, this.details(told, this.colors));
-      });
-    }
+      this.colors = Object.fromEntries(of.classes.map((one) => [one.name, one.color]));
+      fill(this.told, this.details(told, this.colors));
+    });
   }
 
   lack(name) {
     if (this.shown === name) return;
     this.shown = name;
+    this.close.rest();
     fill(this.told, h("section.panel", {}, noSuch(`model ${name}`, address({ project: project(), tab: "models" }), "Show the champion")));
   }
 

@@ -1,5 +1,6 @@
 /** Accounts: who may enter, and as what. */
 
+import { logins } from "./account.js";
 import { ask } from "./dialog.js";
 import { field, h, refill, select } from "./dom.js";
 import { get, send } from "./net.js";
@@ -16,9 +17,10 @@ export async function people() {
 }
 
 function line(one, draw) {
+  const path = `/api/people/${encodeURIComponent(one.name)}`;
   const change = (body, said) => attempt(async () => {
     try {
-      draw(await send("PATCH", `/api/people/${encodeURIComponent(one.name)}`, body));
+      draw(await send("PATCH", path, body));
       toast(said, "done");
     } finally {
       draw(await get("/api/people"));
@@ -27,7 +29,24 @@ function line(one, draw) {
   const role = select(ROLES, one.role, (value) => change({ role: value }, `${one.name} is a ${value} now.`), { "aria-label": `Role of ${one.name}` });
   const password = h("input", { type: "password", placeholder: "New password", autocomplete: "new-password", "aria-label": `New password of ${one.name}` });
   const set = h("button", { type: "button", onclick: () => password.value && change({ password: password.value }, `The password of ${one.name} is changed.`) }, "Set");
-  return h("div.row.spread", {}, h("b", {}, one.name), h("span.row", {}, role, password, set));
+  const places = h("button.quiet", { type: "button", onclick: () => where(one.name), "aria-label": `Logins of ${one.name}` }, "Logins");
+  const close = h("button.quiet", { type: "button", onclick: () => remove(one.name, path, draw), "aria-label": `Remove ${one.name}` }, "Remove");
+  return h("div.row.spread", {}, h("b", {}, one.name), h("span.row", {}, role, password, set, places, close));
+}
+
+async function where(name) {
+  await ask(`Where ${name} is logged in`, "", await logins(name, "End all"), { wide: true });
+}
+
+function remove(name, path, draw) {
+  const words = "The account and its logins end, and it leaves every project's members. What was labelled and reviewed stays, with the name.";
+  return ask(`Remove ${name}?`, "Remove", h("p", {}, words), {
+    danger: true,
+    agree: async () => {
+      draw(await send("DELETE", path));
+      toast(`${name} may no longer log in.`, "done");
+    },
+  });
 }
 
 function adder(draw) {

@@ -5,8 +5,10 @@ import { ask } from "./dialog.js";
 import { field, fill, h, select } from "./dom.js";
 import { members } from "./members.js";
 import { get, send } from "./net.js";
+import { Reading } from "./reading.js";
+import { removal } from "./removal.js";
 import { exportFrom, importInto } from "./transfers.js";
-import { address, attempt, go, page, poll, site, toast } from "./site.js";
+import { address, go, page, poll, site, toast } from "./site.js";
 import { count, many } from "./words.js";
 
 /** @param {HTMLElement} element */
@@ -14,14 +16,14 @@ export function mount(element) {
   const list = h("div.projects");
   fill(element, h("div.sheet", {}, head(), list));
   element.removeAttribute("aria-busy");
+  const reading = new Reading("projects", element, "cards");
   let shown = "";
-  const show = () => attempt(async () => {
-    const found = await get("/api/projects");
+  const show = () => reading.show("projects", () => get("/api/projects"), (found) => {
     if (shown === (shown = JSON.stringify(found))) return;
     draw(list, found);
   });
   page("projects", show);
-  poll("projects", 3, show);
+  poll("projects", 3, ["projects", "labels"], show);
   site.addEventListener("projects", show);
 }
 
@@ -49,7 +51,9 @@ function card(project) {
     h("a.covers", { href: address({ project: project.name, tab: "browse" }), tabIndex: -1, "aria-hidden": "true" },
       project.covers.map((cover) => h("img", { src: `/files/${cover.sha256}/thumb`, alt: "", loading: "lazy" }))),
     h("div.inside", {},
-      h("h2", {}, h("a", { href: address({ project: project.name, tab: "browse" }) }, project.name)),
+      h("div.spread", {},
+        h("h2", {}, h("a", { href: address({ project: project.name, tab: "browse" }) }, project.name)),
+        h("button.quiet.for-admin", { onclick: () => removal(project) }, "Remove")),
       h("div.facts", {},
         fact(project, project.images, "image", "images", {}),
         project.goldens > 0 && fact(project, project.goldens, "golden", "goldens", { goldens: "yes" }),

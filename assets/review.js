@@ -13,15 +13,18 @@ import { Wall } from "./canvas/sweep.js";
 import * as verdicts from "./canvas/verdicts.js";
 import { why } from "./canvas/why.js";
 import { fill, h } from "./dom.js";
+import { swatch } from "./letters.js";
 import * as net from "./net.js";
 import { noSuch, nothingChosen } from "./nothing.js";
-import { address, go, poll, query as asks, toast } from "./site.js";
+import { address, go, poll, query as asks, tab, toast } from "./site.js";
 import * as words from "./words.js";
 
 class Review extends Reserving {
   constructor(element) {
     super(element, "review");
-    this.rule = { threshold: 0.5, thresholds: {}, severity: 1, repeats: 0 };
+    this.rule = { threshold: 0.5, thresholds: {}, severity: 1, repeats: 0, version: 0 };
+    this.ruleSaved = Promise.resolve();
+    this.changes = this.kept = 0; // of the rule
     this.least = Number(localStorage.getItem("loupe:review-score") ?? 0.3);
     this.showLabels = this.showDetections = true;
     this.others = 0;
@@ -29,7 +32,7 @@ class Review extends Reserving {
     this.figures = new Map();
     this.desk.extra = () => ({ review: true, seconds: this.spent() });
     this.closeup = closeup(this.pictures);
-    this.wall = new Wall(this.pictures, (label) => this.color(label));
+    this.wall = new Wall(this.pictures, (label) => swatch(this.color(label), this.letter(label)), (label) => this.color(label), this.saver);
     this.classPanel = panel.classes(this.parts());
     this.panels = [judging.defect(this), judging.list(this), judging.board(this), why(this), ruling.scores(this), ruling.rule(this), this.classPanel];
     fill(this.side, this.panels.map((one) => one.root));
@@ -41,8 +44,16 @@ class Review extends Reserving {
     this.element.append(this.cover, this.wall.root);
   }
 
+  /** A run is shown under the project that it belongs to, whatever the address says. */
+  know(answer) {
+    super.know(answer);
+    const named = asks().get("project") ?? "";
+    const { id, name } = answer.project;
+    if (id && this.run && tab() === "review" && ![name, String(id)].includes(named)) go({ project: name }, { replace: true });
+  }
+
   parts() {
-    return { desk: this.desk, color: (label) => this.color(label) };
+    return { desk: this.desk, color: (label) => this.color(label), letter: (label) => this.letter(label) };
   }
 
   /** Seconds since the last decision, or since the image was opened. */
@@ -57,57 +68,61 @@ class Review extends Reserving {
     const run = Number(query.get("run") ?? 0);
     const wall = query.get("view") === "wall";
     if (run !== this.run && this.run) this.giveBack();
-    const asked = [query.get("project"), run, wall, query.get("class")].join();
     const against = query.get("view") === "compare" ? Number(query.get("against") ?? 0) : 0;
     this.cover.hidden = Boolean(run) && !against;
     this.bench.hidden = !run || wall || Boolean(against);
     this.wall.root.hidden = !run || !wall;
-    if (!run) return this.chooseRun(query.get("project") ?? "");
     this.run = run;
-    if (run === this.missing) return this.lose(run);
-    if (against) return fill(this.cover, await comparison(query.get("project") ?? "", run, against).catch((error) => h("p", {}, error.message)));
+    if (run) this.figures.clear(); // what is said in a run changes them
+    if (run && run === this.missing) return this.reading.rest(), this.lose(run);
+    if (!run || against) return this.survey(query, run, against);
     this.heading.show(run);
-    if (wall) {
-      if (this.shownWall !== asked) await this.showWall(query, asked);
-      return undefined;
-    }
+    if (wall) return this.showWall(query);
     this.shownWall = "";
     return super.arrive(query);
+  }
+
+  /** The runs of a project, or two of them side by side. */
+  survey(query, run, against) {
+    const project = query.get("project") ?? "";
+    if (!run) this.project = "";
+    if (!project) return this.reading.rest(), fill(this.cover, nothingChosen("Review", "Here you go through what a model found in one project, most doubtful first."));
+    const ask = () => (run ? comparison(project, run, against).then((root) => ({ root, open: false })) : runList(project, this.figures));
+    return this.reading.show(`${project} ${run} ${against}`, ask, (list) => {
+      this.runsOpen = !run && list.open;
+      fill(this.cover, list.root);
+    });
   }
 
   /** The address names a run that there is not. @param {number} run */
   lose(run) {
     this.missing = run;
     if (run !== this.run) return;
+    this.reading.rest();
     this.bench.hidden = this.wall.root.hidden = true;
     this.cover.hidden = false;
     fill(this.cover, noSuch(`run ${run}`, address({ project: asks().get("project") ?? "", tab: "review" }), "Show the runs"));
   }
 
-  async showWall(query, asked) {
+  showWall(query) {
+    const asked = [query.get("project"), this.run, query.get("class")].join();
+    if (this.shownWall === asked && this.reading.stands(`wall ${asked}`)) return undefined;
     this.shownWall = asked;
-    if (!this.colors) await this.learn();
-    await this.wall.show(this.run, query.get("class") ?? "");
+    return this.reading.show(`wall ${asked}`, async () => {
+      if (!this.colors) await this.learn();
+      await this.wall.show(this.run, query.get("class") ?? "");
+    }, () => this.wall.stand());
   }
 
   /** The classes and their colours, when the wall is opened first. */
   async learn() {
-    this.know(await this.take(0, 1).catch(() => ({ project: { classes: [] }, me: { role: "viewer" } })));
+    this.know(await this.take(0, 1));
     this.giveBack();
-  }
-
-  async chooseRun(project) {
-    this.run = 0;
-    this.project = "";
-    const list = project ? await runList(project, this.figures).catch((error) => ({ root: h("p", {}, error.message), open: false })) : null;
-    this.runsOpen = Boolean(list?.open);
-    if (this.run) return;
-    fill(this.cover, list ? list.root : nothingChosen("Review", "Here you go through what a model found in one project, most doubtful first."));
   }
 
   /** A run that is still at work is followed. */
   async follow() {
-    if (!this.run && this.runsOpen && !this.cover.hidden) await this.chooseRun(new URLSearchParams(location.search).get("project") ?? "");
+    if (!this.run && this.runsOpen && !this.cover.hidden) await this.survey(asks(), 0, 0);
   }
 
   remember(item) {
@@ -166,9 +181,32 @@ class Review extends Reserving {
   /** The rule is the project's: it holds for all who review. @param {Partial<typeof this.rule>} changes */
   setRule(changes) {
     this.rule = { ...this.rule, ...changes };
+    this.changes += 1;
     clearTimeout(this.ruleTimer);
-    this.ruleTimer = setTimeout(() => net.send("PUT", `/api/projects/${encodeURIComponent(this.project)}/review-rule`, this.rule).catch((e) => toast(e.message, "failed")), 400);
+    this.ruleTimer = setTimeout(() => (this.ruleSaved = this.ruleSaved.then(() => this.saveRule())), 400);
     this.desk.changed("selection");
+  }
+
+  /** One after the other, each over the version before; a rule that somebody else changed is shown. */
+  async saveRule() {
+    const path = `/api/projects/${encodeURIComponent(this.project)}/review-rule`;
+    const { changes } = this;
+    try {
+      const { version } = await net.send("PUT", path, this.rule);
+      this.rule.version = version;
+    } catch (error) {
+      if (error.body?.theirs) this.rule = error.body.theirs;
+      toast(error.message, "failed");
+      this.desk.changed("selection");
+    }
+    this.kept = changes;
+  }
+
+  /** An answer that was asked for before the rule was changed here brings back none of before. */
+  hear(rule) {
+    const same = this.ruleOf === this.project;
+    if (same && (this.changes !== this.kept || rule.version < this.rule.version)) return;
+    Object.assign(this, { rule, ruleOf: this.project });
   }
 
   marks() {
@@ -245,7 +283,11 @@ class Review extends Reserving {
   }
 
   empty() {
-    return h("div.lp-empty", {}, h("h2", {}, "Nothing is left in this queue"), h("p", {}, "Every image of this view has its verdict, or somebody else has it before them."),
+    const stands = asks().get("stands") ?? "";
+    const said = { pass: "passed", fail: "failed" }[stands];
+    const [title, why] = said ? [`Nobody has ${said} a board here`, "Only verdicts of people are shown; what the rule says of open boards has filters of its own."]
+      : ["Nothing is left in this queue", "Every image of this view has its verdict, or somebody else has it before them."];
+    return h("div.lp-empty", {}, h("h2", {}, title), h("p", {}, why),
       h("div.row", {}, h("button.lp-button", { onclick: () => go({ stands: "", class: "", sort: "", image: "" }) }, "Show all open"),
         h("button.lp-button.primary", { onclick: () => go({ tab: "train", run: "", image: "" }) }, "Retrain")));
   }
@@ -255,7 +297,7 @@ class Review extends Reserving {
 export async function mount(element) {
   await dress();
   const page = new Review(element);
-  poll("review", 3, () => page.follow());
+  poll("review", 3, ["jobs", "labels"], () => page.follow());
   /** @type {any} */ (element).page = page;
   return page;
 }

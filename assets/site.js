@@ -1,8 +1,9 @@
 /** What crosses the pages: the URL (project, tab, image, filters), the tabs, short messages. */
 
 import { h } from "./dom.js";
+import { get } from "./net.js";
 
-/** Fires "change" after every change of the URL, and "projects" when projects changed. */
+/** Fires "change" after every change of the URL, "projects" when projects changed, "back" when the server answers again. */
 export const site = new EventTarget();
 
 /** The URL's query, a copy. */
@@ -29,6 +30,14 @@ export function tab() {
  * @param {{replace?: boolean}} [options] replace: not a step of its own for the back button
  */
 export function go(changes, { replace = false } = {}) {
+  const next = changed(changes);
+  if (sorted(next) === sorted(query())) return;
+  history[replace ? "replaceState" : "pushState"](null, "", `${location.pathname}?${next}`.replace(/\?$/, ""));
+  follow();
+}
+
+/** @param {Record<string, any>} changes */
+function changed(changes) {
   const next = query();
   for (const [name, value] of Object.entries(changes)) {
     next.delete(name);
@@ -36,10 +45,7 @@ export function go(changes, { replace = false } = {}) {
       if (one !== null && one !== undefined && one !== "") next.append(name, String(one));
     }
   }
-  if (sorted(next) === sorted(query())) return;
-  const address = `${location.pathname}?${next}`.replace(/\?$/, "");
-  history[replace ? "replaceState" : "pushState"](null, "", address);
-  follow();
+  return next;
 }
 
 /** The order of its parts does not make an address another one. @param {URLSearchParams} parts */
@@ -77,11 +83,42 @@ export function page(name, show, hide = () => {}) {
   look();
 }
 
-/** Call `work` every `seconds` while this tab and the browser's window are looked at. */
-export function poll(name, seconds, work) {
+/** A turn of a poll that takes longer holds up no other. */
+const LONGEST = 30_000;
+const ANYWAY = 15; // seconds after which a page is asked for without a change
+const SHARE = 5; // what takes long is asked for seldom: at most a fifth of the time
+
+/**
+ * Call `work` when what this tab shows has changed, while it and the browser's window are looked at.
+ * Every `seconds` the server is asked for its marks alone, which is little; work that gives false
+ * has shown nothing and is tried again, and what it throws is reported and ends nothing.
+ * @param {string} name @param {number} seconds
+ * @param {("jobs"|"models"|"labels"|"projects")[]} shown @param {() => any} work
+ */
+export function poll(name, seconds, shown, work) {
+  let seen = "", last = 0, rest = 0;
+  const look = async () => {
+    const marks = await get("/api/changes").catch(() => null); // the header says that the server is gone
+    const now = marks && JSON.stringify([project(), shown.map((mark) => marks[mark])]);
+    const since = performance.now() - last;
+    if (!marks || since < rest || (now === seen && since < ANYWAY * 1000)) return;
+    last = performance.now();
+    if ((await work()) !== false) seen = now;
+    rest = SHARE * (performance.now() - last);
+  };
+  every(seconds, () => (tab() === name && !document.hidden ? look() : undefined));
+}
+
+/** Call `work` again and again, whatever becomes of it. @param {number} seconds @param {() => any} work */
+export function every(seconds, work) {
   const turn = async () => {
-    if (tab() === name && !document.hidden) await work();
-    setTimeout(turn, seconds * 1000);
+    try {
+      await Promise.race([work(), new Promise((done) => setTimeout(done, LONGEST))]);
+    } catch (error) {
+      reportError(error);
+    } finally {
+      setTimeout(turn, seconds * 1000);
+    }
   };
   setTimeout(turn, seconds * 1000);
 }
@@ -132,11 +169,28 @@ function follow() {
   site.dispatchEvent(new Event("change"));
 }
 
+/** The tab that an event is about, or undefined. @param {Event} event */
+function tabOf(event) {
+  return /** @type {HTMLElement} */ (event.target).closest?.("[role=tab][data-tab-id]")?.getAttribute("data-tab-id");
+}
+
+/** What opens a link beside the page opens a tab of ours there, too. @param {MouseEvent} event */
+function beside(event) {
+  const apart = event.button === 1 || (event.button === 0 && (event.ctrlKey || event.metaKey || event.shiftKey));
+  const named = apart && tabOf(event);
+  if (!named) return;
+  event.preventDefault();
+  event.stopImmediatePropagation(); // the tab of this page stays as it is
+  // A middle button that goes down would begin to scroll.
+  if (event.type !== "mousedown") open(`${location.pathname}?${changed({ tab: named })}`, "_blank", "noopener");
+}
+
 /** Keep the tabs and the URL together; called once, by the header. */
 export function start() {
+  for (const type of ["click", "auxclick"]) document.addEventListener(type, beside, { capture: true });
+  document.addEventListener("mousedown", (event) => event.button === 1 && beside(event), { capture: true });
   document.addEventListener("click", (event) => {
-    const button = /** @type {HTMLElement} */ (event.target).closest?.("[role=tab][data-tab-id]");
-    const named = button?.getAttribute("data-tab-id");
+    const named = tabOf(event);
     // The back button has brought another tab: the address stands already.
     if (named && named !== tab()) go({ tab: named });
     const link = /** @type {HTMLAnchorElement} */ (event.target).closest?.("a[href^='/?']");

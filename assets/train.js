@@ -2,11 +2,13 @@
 
 import { Curves } from "./curves.js";
 import { field, fill, h, redraw, say, select } from "./dom.js";
-import { Log } from "./jobs.js";
+import { Log, sure } from "./jobs.js";
 import { get, send, token } from "./net.js";
 import { nothingChosen } from "./nothing.js";
+import { Reading } from "./reading.js";
 import { address, attempt, go, page, poll, project, query, toast } from "./site.js";
 import { count, span } from "./words.js";
+import { best, worthless } from "./worth.js";
 
 const NUMBERS = [
   ["epochs", "Epochs", 1], ["image_size", "Image size", 32], ["batch", "Batch", 1],
@@ -20,12 +22,13 @@ export function mount(element) {
   const train = new Train(element);
   element.removeAttribute("aria-busy");
   page("train", () => train.load());
-  poll("train", 2, () => train.follow());
+  poll("train", 2, ["jobs", "models"], () => train.follow());
 }
 
 class Train {
   constructor(element) {
     this.element = element;
+    this.reading = new Reading("train", element, "forms");
     this.project = "";
     this.form = h("div.inside");
     this.check = h("div.inside");
@@ -42,13 +45,17 @@ class Train {
   }
 
   async load() {
-    if (!project()) return fill(this.element, nothingChosen("Train", "A model learns from the labelled images of one project."));
+    if (!project()) return this.reading.rest(), fill(this.element, nothingChosen("Train", "A model learns from the labelled images of one project."));
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
     const fresh = this.project !== project();
     if (fresh) this.button.disabled = true; // there is nothing yet that a click could send
     this.project = project();
-    const found = await attempt(() => get(this.address()));
-    if (!found) return;
+    return this.reading.show(this.project, () => get(this.address()), (found) => this.take(found));
+  }
+
+  async take(found) {
+    const fresh = this.drawn !== this.project;
+    this.drawn = this.project;
     this.found = found;
     if (fresh) this.panels.clear();
     if (fresh || !this.values) this.draw();
@@ -68,17 +75,18 @@ class Train {
 
   draw() {
     const families = this.found.families;
-    this.values = { family: families[0]?.name ?? "", start: "", parameters: {} };
-    this.family = select(families.map((one) => [one.name, one.title]), this.values.family, (name) => (this.take(name), this.look()));
+    const able = families.find((one) => !one.needs_golden || this.found.goldens) ?? families[0];
+    this.values = { family: able?.name ?? "", start: "", parameters: {} };
+    this.family = select(families.map((one) => [one.name, one.title]), this.values.family, (name) => (this.choose(name), this.look()));
     this.fields = h("div.form-grid");
     this.more = h("details", {}, h("summary", {}, "Advanced"), h("div.form-grid", { style: { marginTop: "8px" } }));
     this.start = h("span");
     fill(this.form, field("Family", this.family), this.start, this.fields, this.more);
-    this.take(this.values.family);
+    this.choose(this.values.family);
   }
 
   /** Fill the form with the defaults of a family. */
-  take(name) {
+  choose(name) {
     const family = this.found.families.find((one) => one.name === name);
     if (!family) return;
     this.values.family = name;
@@ -149,17 +157,21 @@ class Train {
   }
 
   async follow() {
-    if (!this.project || !this.found) return;
+    if (!this.project || !this.found) return false;
     const found = await get(this.address()).catch(() => null);
-    if (!found) return;
+    if (!found) return false;
+    const open = (all) => all.jobs.filter((job) => ["queued", "running", "paused"].includes(job.state)).length;
+    const ended = open(found) < open(this.found);
     this.found = found;
-    await this.show();
+    // How long the next takes is known once one has ended.
+    if (ended) await this.look();
+    return this.show();
   }
 
   /** Each training that has not ended has a panel, and the one that a link or the eye is at. */
   async show() {
     const jobs = shown(this.found.jobs, Number(query().get("job")), this.panels);
-    this.panels = new Map(jobs.map((job) => [job.id, this.panels.get(job.id) ?? new Panel(job.id, () => this.follow())]));
+    this.panels = new Map(jobs.map((job) => [job.id, this.panels.get(job.id) ?? new Panel(job.id, () => this.follow(), () => this.found)]));
     fill(this.run, [...this.panels.values()].map((one) => one.element));
     await Promise.all(jobs.map((job) => this.panels.get(job.id).show(job, this.found.models.find((one) => one.job === job.id), this.project)));
   }
@@ -177,9 +189,10 @@ function shown(jobs, meant, before) {
 
 /** One training: how far it is, what may be done with it, its curves and its log. */
 class Panel {
-  /** @param {number} id of the job @param {() => Promise<void>} then after a button was pressed */
-  constructor(id, then) {
+  /** @param {number} id of the job @param {() => Promise<void>} then after a button was pressed @param {() => any} known the project's models, and whether it has goldens */
+  constructor(id, then, known) {
     this.then = then;
+    this.known = known;
     this.log = new Log(id);
     this.curves = new Curves();
     this.title = h("h2");
@@ -193,15 +206,25 @@ class Panel {
     const title = `${job.title}${model ? ` of ${model.name}` : ""}`;
     say(this.title, title);
     this.element.setAttribute("aria-label", title);
-    redraw(this.status, [job, model?.name, of], () => this.told(job, model, of));
+    redraw(this.status, [job, model, of, best(this.known().models, this.known().goldens)], () => this.told(job, model, of));
     offer(this.actions, job, this.then);
     for (const one of await this.log.load()) if (one.data.epoch) this.curves.add(one.data);
   }
 
   told(job, model, of) {
     return [progress(job), job.error && h("p.bad", {}, job.error), job.result.verdict && h("p", {}, job.result.verdict),
-      job.state === "done" && model && h("div.row", {},
-        h("a.button.primary.for-labeler", { href: address({ project: of, tab: "detect", model: model.name }), data: { key: "detect" } }, `Detect with ${model.name}`),
+      job.state === "done" && model && this.next(model, of)];
+  }
+
+  /** What is best is offered; a model that finds nothing is only looked at. */
+  next(model, of) {
+    const { models, goldens } = this.known();
+    const name = best(models, goldens);
+    const reigns = name !== model.name && models.find((one) => one.name === name)?.champion;
+    const words = name === "golden" ? "the golden board" : `${name}${reigns ? ", the champion" : ""}`;
+    return [worthless(model) && h("p.warn", {}, `${model.name} finds next to nothing of what was held out. More labels or more epochs would help.`),
+      h("div.row", {},
+        name && h("a.button.primary.for-labeler", { href: address({ project: of, tab: "detect", model: name }), data: { key: "detect" } }, `Detect with ${words}`),
         h("a.button", { href: address({ project: of, tab: "models", model: model.name }), data: { key: "look" } }, `Look at ${model.name}`))];
   }
 }
@@ -213,7 +236,7 @@ export function progress(job) {
   const words = { queued: waiting(job), paused: "Paused", done: "Done", failed: "Failed", cancelled: "Cancelled" }[job.state] ?? job.message;
   return [
     h(`div.bar${job.state === "done" ? ".done" : ""}`, { role: "progressbar", "aria-valuenow": Math.round(100 * share), "aria-valuemin": 0, "aria-valuemax": 100 }, h("i", { style: { width: `${100 * share}%` } })),
-    h("div.spread", {}, h("span", {}, words), h("span.number.quiet-text", {}, [job.state === "running" && `${Math.round(100 * share)} %`, left].filter(Boolean).join(" · "))),
+    h("div.spread", {}, h("span", {}, words), h("span.number.quiet-text", {}, [["running", "paused"].includes(job.state) && `${Math.round(100 * share)} %`, left].filter(Boolean).join(" · "))),
   ];
 }
 
@@ -233,9 +256,9 @@ export function offer(place, job, then) {
 function buttons(job, then) {
   if (job.wish) return h("span.quiet-text", {}, "Stopping …");
   const does = { running: [job.kind === "train" && "pause", "cancel"], queued: ["cancel"], paused: ["resume", "cancel"], failed: ["retry"], cancelled: ["retry"] }[job.state] ?? [];
-  return does.filter(Boolean).map((verb) => h(`button.for-labeler${verb === "cancel" ? ".danger" : ""}`, {
+  return does.filter(Boolean).map((verb) => h(`button.for-labeler${verb === "cancel" ? ".danger.apart" : ""}`, {
     data: { key: verb },
-    onclick: () => attempt(async () => (await send("POST", `/api/jobs/${job.id}/${verb}`), await then())),
+    onclick: () => attempt(async () => (await sure(job, verb)) && (await send("POST", `/api/jobs/${job.id}/${verb}`), await then())),
   }, verb[0].toUpperCase() + verb.slice(1)));
 }
 

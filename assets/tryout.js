@@ -75,8 +75,13 @@ export class TryOut {
     let job = await send("POST", base, body).catch((error) => error);
     if (!newest()) return;
     said.textContent = "";
-    fill(stage, job instanceof Error ? this.hint() : h("img", { src: URL.createObjectURL(file), alt: file.name }));
-    if (job instanceof Error) throw job;
+    if (job instanceof Error) {
+      // Only the first place invites the next picture.
+      if (stage === this.stage) fill(stage, this.hint());
+      else stage.remove();
+      return void (said.textContent = `${file.name}: ${job.message}`);
+    }
+    fill(stage, picture(file));
     this.tried.push(file);
     const size = job;
     const wait = (at) => newest() && (said.textContent = at.state === "queued" ? "Waiting for a worker …" : at.message);
@@ -84,10 +89,18 @@ export class TryOut {
     const found = job instanceof Error ? [] : await get(`${base}/${job.id}`);
     if (!newest()) return;
     if (job instanceof Error) return void (said.textContent = job.message);
+    if (job.result.refused) return void (said.textContent = job.result.refused);
     draw(stage, found, size);
     const looked = job.result.milliseconds;
     said.textContent = `${tally(found)} In ${span((performance.now() - began) / 1000)}${looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`}.`;
   }
+}
+
+/** A file as a picture; its address is given back once it is drawn. @param {File} file */
+function picture(file) {
+  const src = URL.createObjectURL(file);
+  const done = () => URL.revokeObjectURL(src);
+  return h("img", { src, alt: file.name, onload: done, onerror: done });
 }
 
 /** Import pictures into the project; gives what came of it. @param {File[]} files */

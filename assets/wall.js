@@ -30,7 +30,7 @@ export class Wall {
   listen() {
     this.element.addEventListener("scroll", () => (this.hover.hide(), this.draw()), { passive: true });
     this.element.addEventListener("click", (event) => this.click(event));
-    this.element.addEventListener("pointermove", (event) => this.picked.size || this.hover.follow(event, this.itemOf(event), this.colors));
+    this.element.addEventListener("pointermove", (event) => this.picked.size || this.hover.follow(event, this.itemOf(event), this.looks));
     this.element.addEventListener("pointerleave", () => this.hover.hide());
     addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.layout()).observe(this.element);
@@ -47,8 +47,8 @@ export class Wall {
       this.clear();
     }
     const top = moved ? 0 : Math.floor(this.range()[0] / PAGE);
-    const [colors] = await Promise.all([classes, this.fetch(top)]);
-    this.colors = colors;
+    const [looks] = await Promise.all([classes, this.fetch(top)]);
+    this.looks = looks;
     for (const cell of this.cells.values()) cell.remove();
     this.cells.clear();
     if (moved) this.element.scrollTop = 0;
@@ -128,7 +128,7 @@ export class Wall {
       all = true;
     }
     if (all) cell.move(GAP + (index % this.columns) * this.step, GAP + Math.floor(index / this.columns) * this.step, this.side);
-    cell.show(this.item(index), this.colors ?? {});
+    cell.show(this.item(index), this.looks ?? {});
     cell.mark(this.picked, index === this.current);
   }
 
@@ -204,6 +204,12 @@ export class Wall {
 
   hide() {
     this.hover.hide();
+  }
+
+  /** What did not come while the server was away is asked for again. */
+  renew() {
+    for (const cell of this.cells.values()) cell.renew();
+    this.draw();
   }
 
   /** Make an image the current one and bring it into view. */

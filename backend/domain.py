@@ -105,7 +105,10 @@ class DetectionRef:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A labelled rectangle. `id` stays the same through every later edit of the box."""
+    """A labelled rectangle. `id` stays the same through every later edit of the box.
+
+    `class_id` is the class that `label` names; where the two differ it goes before the name.
+    """
 
     x1: float
     y1: float
@@ -116,11 +119,15 @@ class Box:
     id: str = ""
     detection: DetectionRef | None = None
     author: str = ""
+    class_id: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """A box that a run found; idx counts the detections of one image, best first."""
+    """A box that a run found; idx counts the detections of one image, best first.
+
+    `class_id` is the class that `label` names, if it is one of the project.
+    """
 
     x1: float
     y1: float
@@ -129,6 +136,7 @@ class Detection:
     label: str
     score: float
     idx: int = 0
+    class_id: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +194,7 @@ class Revision:
     boxes: tuple[Box, ...]
     label: str = ""
     comment: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +216,7 @@ class SnapshotImage:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Images and revisions frozen for one training; `images` come by reading.snapshot_images."""
+    """Images and revisions frozen for one training; `classes` are named as they are today."""
 
     id: int
     project_id: int
@@ -215,11 +224,16 @@ class Snapshot:
     classes: tuple[str, ...]
     at: datetime
     counts: Mapping[str, int] = field(default_factory=dict)
+    class_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One trained version in a project's registry."""
+    """One trained version in a project's registry.
+
+    `classes` are what it knows, named as they are today; two of them have one name once they were
+    merged. `class_ids` has what each of them was when it was trained.
+    """
 
     id: int
     project_id: int
@@ -235,6 +249,7 @@ class Model:
     job_id: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
+    class_ids: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,13 @@ LoupeError
 ├── Denied              this person may not do that
 ├── Cancelled           a person cancelled the job
 ├── LeaseLost           another worker has taken the job over
+├── Damaged             bytes of the store are not those that came in
 └── Unavailable         a part of the machine is missing or down: library, database, cluster
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from backend.domain import Revision
+from typing import Any
 
 
 class LoupeError(Exception):
@@ -41,9 +39,9 @@ class Busy(Refused):
 
 
 class Conflict(LoupeError):
-    """Somebody else saved first; `theirs` is what stands now."""
+    """Somebody else saved first; `theirs` is what stands now, of an image or of a rule."""
 
-    def __init__(self, message: str, theirs: Revision) -> None:
+    def __init__(self, message: str, theirs: Any) -> None:
         super().__init__(message)
         self.theirs = theirs
 
@@ -58,6 +56,10 @@ class Cancelled(LoupeError):
 
 class LeaseLost(LoupeError):
     """Another worker has taken this job over; what this one still holds must not be written."""
+
+
+class Damaged(LoupeError):
+    """Bytes are not those that came in: a disk has turned some, or somebody has."""
 
 
 class Unavailable(LoupeError):

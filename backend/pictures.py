@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+import numpy as np
+import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from backend import settings, shrinking
@@ -26,6 +28,7 @@ SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "BMP": ".bmp", "TIFF
 KEPT_MODES = frozenset({"1", "L", "P", "RGB"})
 LARGE = 24_000_000  # pixels; pictures above it are decoded one at a time, for the memory
 SEEN = 2048  # what a screen shows of a picture; of a larger one, a small one is kept beside it
+COLOUR = 1 << 24
 _ORIENTATION = 0x0112
 _SIDEWAYS = (5, 6, 7, 8)
 _large = threading.Lock()
@@ -107,9 +110,46 @@ def upright(
     return turned.get(found.orientation, box)
 
 
+def values(
+    source: IO[bytes] | str, name: str
+) -> tuple[npt.NDArray[np.integer[Any]], dict[int, int] | None]:
+    """A number for each pixel as it is stored: an index, a grey, or a colour (above `COLOUR`).
+
+    With the colours of the indices, where the picture has a palette.
+    """
+    with _opened(source, name) as image:
+        _header(image, name)
+        if image.mode == "P":
+            told = np.asarray(image.getpalette("RGB") or [], np.int32)
+            colours = (told.reshape(-1, 3) @ (1 << 16, 1 << 8, 1)).tolist()
+            return np.asarray(image), dict(enumerate(colours))
+        if image.mode in ("1", "L", "I") or image.mode.startswith("I;"):
+            return np.asarray(image.convert("L") if image.mode == "1" else image), None
+        return _packed(np.asarray(image.convert("RGB"))), None
+
+
+def _packed(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.integer[Any]]:
+    """Red, green and blue in one number above `COLOUR`; greys as they are, black is 0."""
+    red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
+    if np.array_equal(red, green) and np.array_equal(green, blue):
+        return red.copy()
+    whole = red.astype(np.int32)
+    for channel in (green, blue):
+        whole <<= 8
+        whole |= channel
+    whole[whole > 0] |= COLOUR
+    return whole
+
+
+@contextmanager
+def opened(source: IO[bytes] | str, name: str) -> Iterator[tuple[Image.Image, Header]]:
+    """A picture that may be decoded; everything that its decoder may throw is put in our words."""
+    with _opened(source, name) as image:
+        yield image, _header(image, name)
+
+
 @contextmanager
 def _opened(source: IO[bytes] | str, name: str) -> Iterator[Image.Image]:
-    """The picture, with everything that its decoder may throw put in our words."""
     Image.MAX_IMAGE_PIXELS = settings.current().max_megapixels * 1_000_000
     try:
         with Image.open(source, formats=FORMATS) as image:

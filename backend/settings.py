@@ -26,7 +26,8 @@ class Settings(BaseSettings):
         SecretStr(""), description="operational database; default: SQLite in the home folder"
     )
     warehouse_url: SecretStr = Field(
-        SecretStr(""), description="where results go; default: the operational database"
+        SecretStr(""),
+        description="a second database for results, which nothing feeds yet: refused where set",
     )
     files_url: str = Field(
         "", description="where images and weights go (fsspec URL); default: files/ in the home"
@@ -52,11 +53,6 @@ class Settings(BaseSettings):
     def operational_url(self) -> str:
         """The operational database's URL, with the default filled in."""
         return self.database_url.get_secret_value() or f"sqlite:///{self.home / 'loupe.db'}"
-
-    @property
-    def results_url(self) -> str:
-        """The warehouse's URL; the operational database by default."""
-        return self.warehouse_url.get_secret_value() or self.operational_url
 
     @property
     def files_root(self) -> str:
@@ -87,11 +83,18 @@ class Settings(BaseSettings):
 def read() -> Settings:
     """Read the environment; a wrong value is named with its variable."""
     try:
-        return Settings()
+        found = Settings()
     except ValidationError as error:
         first = error.errors()[0]
         name = "LOUPE_" + "_".join(str(part) for part in first["loc"]).upper()
         raise Invalid(f"The setting {name} is wrong: {first['msg']}.") from error
+    if found.warehouse_url.get_secret_value() not in ("", found.operational_url):
+        raise Invalid(
+            "LOUPE_WAREHOUSE_URL names a second database for results, but they live in the "
+            "operational database, beside what people say of them, and feeding another one in bulk "
+            "is not there yet; please unset it."
+        )
+    return found
 
 
 def make_home(settings: Settings) -> None:

@@ -78,7 +78,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.
         url = f"sqlite:///{tmp_path / 'loupe.db'}"
     else:
         url = databases.new_postgres_database(request.getfixturevalue("postgres"))
-    opened = engine.open_urls(url)
+    opened = engine.open_url(url)
     engine.create_tables(opened)
     yield opened
     opened.close()
@@ -87,7 +87,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.
 @pytest.fixture
 def sqlite(tmp_path: Path) -> Iterator[engine.Database]:
     """An empty SQLite database with all tables, where the kind of database does not matter."""
-    opened = engine.open_urls(f"sqlite:///{tmp_path / 'loupe.db'}")
+    opened = engine.open_url(f"sqlite:///{tmp_path / 'loupe.db'}")
     engine.create_tables(opened)
     yield opened
     opened.close()

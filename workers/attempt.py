@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -15,6 +14,7 @@ from typing import Any
 
 import psutil
 
+from backend import apart
 from backend.domain import Job
 from workers import scratch
 
@@ -66,7 +66,7 @@ def spawn(module: str) -> Child:
     ours, theirs = socketpair()
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", module, str(theirs.fileno())],
+            apart.command(module, str(theirs.fileno())),
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             start_new_session=True,

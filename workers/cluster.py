@@ -6,6 +6,7 @@ describes it until the worker ends; a cluster of our own ends with it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import socket
@@ -17,12 +18,14 @@ from typing import Any
 
 import psutil
 
+from backend import apart
 from backend import settings as all_settings
 from backend.errors import LoupeError, Refused, Unavailable
 from backend.jobs import journal
 from backend.settings import Settings
 from workers import scratch, wire
 from workers.context import Context
+from workers.models import offline
 
 QUIET = {
     # Under `uv run` Ray would build a second environment of 7 GB for its workers.
@@ -31,7 +34,6 @@ QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS": "0",
     "YOLO_VERBOSE": "false",
-    "ULTRALYTICS_SAFE_LOAD": "1",
 }
 # Ray's own way to stay on this machine, made for others than Linux: nobody else reaches a port.
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
@@ -42,7 +44,7 @@ LOOK = 0.5
 
 def join(context: Context) -> Any:
     """Connect a job's process to the cluster; gives the `ray` module."""
-    context.progress(0.0, "The cluster is getting ready")
+    context.progress(None, "The cluster is getting ready")
     ready = context.cluster()
     if ready.get("token"):
         os.environ.update(LOOPBACK, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=ready["token"])
@@ -64,16 +66,24 @@ def connect(address: str) -> Any:
                 # It says whether the token is right; `ray.init` tells of a wrong one and of a
                 # slow cluster alike that it timed out.
                 GcsClient(address=address)
-            ray.init(
-                address=address,
-                log_to_driver=False,
-                logging_level="ERROR",
-                namespace="loupe",
-                **own,
-            )
+            # Ray lets its workers look for modules in the folder in which this is called.
+            with contextlib.chdir(_empty()):
+                ray.init(
+                    address=address,
+                    log_to_driver=False,
+                    logging_level="ERROR",
+                    namespace="loupe",
+                    **own,
+                )
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
             raise _why_not(address, error) from error
     return ray
+
+
+def _empty() -> Path:
+    made = scratch.own() / "empty"
+    made.mkdir(parents=True, exist_ok=True)
+    return made
 
 
 def stands() -> bool:
@@ -167,6 +177,8 @@ def prepare(address: str) -> None:
     """Ray reads these when it is imported and hands them on to its own processes."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
+    os.environ.update(offline.WALLS)
+    apart.shut()
     if address == "local":
         # Whoever can reach an open cluster can run anything on it. A process keeps its first token.
         os.environ.update(LOOPBACK, RAY_AUTH_MODE="token")
@@ -211,7 +223,7 @@ def _named(address: str) -> str:
 def _door(address: str) -> tuple[str, int] | None:
     """The host and port of a plain address; Ray knows others, such as "auto"."""
     host, _, port = address.rpartition(":")
-    return (host, int(port)) if host and "/" not in host and port.isdigit() else None
+    return (host, int(port)) if host and "/" not in host and port.isdecimal() else None
 
 
 def _is_open(host: str, port: int) -> bool:

@@ -39,7 +39,7 @@ class Context:
     folder: Path
     stopping: Event = field(default_factory=Event)
     ask_cluster: Callable[[], Mapping[str, str]] | None = None
-    _untold: tuple[float, str] | None = field(default=None, init=False)
+    _untold: tuple[float | None, str] | None = field(default=None, init=False)
     _written: float = field(default=0.0, init=False)
 
     def check(self) -> None:
@@ -49,17 +49,18 @@ class Context:
         if self._untold is not None:
             self._tell(*self._untold)
 
-    def progress(self, fraction: float, message: str) -> None:
+    def progress(self, fraction: float | None, message: str) -> None:
         """How far it is, from 0 to 1, with a sentence; call it as often as you like.
 
+        None is for what only prepares: an earlier attempt may have come farther than nothing.
         What comes too soon after the last one is told by the next `check`.
         """
         self._untold = fraction, message
         self.check()
 
-    def _tell(self, fraction: float, message: str) -> None:
+    def _tell(self, fraction: float | None, message: str) -> None:
         now = time.monotonic()
-        if now - self._written < BETWEEN_WRITES and fraction < 1.0:
+        if now - self._written < BETWEEN_WRITES and (fraction or 0.0) < 1.0:
             return
         self._untold, self._written = None, now
         try:

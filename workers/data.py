@@ -6,24 +6,40 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 
-from backend.domain import SnapshotImage
-from backend.errors import NotFound
+from backend.domain import Model, SnapshotImage
+from backend.errors import Damaged, Invalid, NotFound
 from backend.services import snapshots
+from backend.storage import figures, naming
 from backend.storage.files import Files
+from backend.storage.naming import Naming
 from workers.context import Context
 from workers.models.base import Example, Picture, Pixels, TrainingSet
 
 
 @dataclass(frozen=True, slots=True)
 class LaidOut:
-    """A snapshot as files, and the ids of its images by name."""
+    """A snapshot as files, with the ids of its images and of its classes by name.
+
+    A class may be renamed while a job goes on; for the job it stays what `names` say.
+    """
 
     set: TrainingSet
     ids: Mapping[str, int]
+    names: Naming
+    classes: Mapping[str, int]
+
+    def known(self, model: Model) -> tuple[str, ...]:
+        """What a model of the registry knows, as the set calls it."""
+        return tuple(map(self.names.name, model.class_ids, model.classes))
+
+    def kept(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Figures of the set's classes as they are kept."""
+        return figures.keyed(found, self.classes)
 
 
 def lay_out(context: Context, snapshot_id: int) -> LaidOut:
@@ -31,13 +47,15 @@ def lay_out(context: Context, snapshot_id: int) -> LaidOut:
     with context.database.read() as session:
         snapshot = snapshots.get(session, snapshot_id)
         images = list(snapshots.images(session, snapshot_id))
+        names = naming.of(session, snapshot.project_id)
     examples = []
     for number, image in enumerate(images):
         if number % 50 == 0:
-            context.progress(0.0, f"Fetching pictures: {number} of {len(images)}")
+            context.progress(None, f"Fetching pictures: {number} of {len(images)}")
         examples.append(_example(context.files, image))
     ids = {image.name: image.id for image in images}
-    return LaidOut(TrainingSet(snapshot.classes, tuple(examples)), ids)
+    classes = dict(zip(snapshot.classes, snapshot.class_ids, strict=True))
+    return LaidOut(TrainingSet(snapshot.classes, tuple(examples)), ids, names, classes)
 
 
 def pictures(examples: Iterable[Example]) -> Iterable[Picture]:
@@ -62,13 +80,19 @@ def _golden(path: Path) -> Pixels:
 
 def _example(files: Files, image: SnapshotImage) -> Example:
     try:
-        path = files.local_path(image.sha256)
-        golden = files.local_path(image.golden_sha256) if image.golden_sha256 else None
+        path = files.intact_path(image.sha256)
+        golden = files.intact_path(image.golden_sha256) if image.golden_sha256 else None
     except NotFound as lost:
         raise NotFound(
             f"The picture {image.name} (or its golden) is not in the store any more: put its file "
             "back, or take the picture out of the project and retrain."
         ) from lost
+    except Damaged as changed:
+        raise Invalid(
+            f"The picture {image.name} (or its golden) is not what came in: bytes of its file have "
+            "changed. Bring the file back from a backup, or take the picture out of the project "
+            "and retrain."
+        ) from changed
     return Example(
         path=path,
         width=image.width,

@@ -13,7 +13,7 @@ import numpy as np
 from backend import families, matching
 from backend.domain import Split, Task
 from backend.errors import Refused
-from workers import data, metrics
+from workers import data, merged, metrics
 from workers.curves import Judged
 from workers.models import base
 from workers.models.base import NOTHING, Detections, Example, Model, TrainingSet
@@ -52,11 +52,15 @@ def look(
     examples: Sequence[Example],
     classes: Sequence[str],
     tell: Tell,
-    on: str = "",
+    known: Sequence[str] = (),
 ) -> Seen:
-    """Run a model of the registry over the examples, as its family itself does."""
-    model = base.implementation(family).load(weights, on or device())
-    return look_with(model, examples, classes, tell)
+    """Run a model of the registry over the examples, as its family itself does.
+
+    `known` are its classes as `classes` calls them, which its file may call otherwise.
+    """
+    model = base.implementation(family).load(weights, device())
+    whole = families.find(family).task is Task.CLASSIFY
+    return look_with(model, examples, classes, tell, known=known, whole=whole)
 
 
 def look_with(
@@ -65,12 +69,17 @@ def look_with(
     classes: Sequence[str],
     tell: Tell,
     batch: int = BATCH,
+    *,
+    known: Sequence[str] = (),
+    whole: bool = False,
 ) -> Seen:
     """Run a model over the examples; its classes are renumbered as `classes` has them.
 
+    Of boxes on one spot whose classes were merged one is left, unless each is of a `whole` picture.
     The seconds are those of the model alone.
     """
-    places, seconds = _places(model.classes, classes), 0.0
+    places, seconds = _places(known or model.classes, classes), 0.0
+    named = merged.renumbered if whole else merged.once
     found: list[Detections] = []
     refused: dict[str, str] = {}
     for start in range(0, len(examples), batch):
@@ -83,7 +92,7 @@ def look_with(
         for example, answer in zip(part, answers, strict=True):
             if isinstance(answer, Refused):
                 refused[example.name] = str(answer)
-            found.append(NOTHING if isinstance(answer, Refused) else _renumber(answer, places))
+            found.append(NOTHING if isinstance(answer, Refused) else named(answer, places))
     return Seen(tuple(examples), tuple(found), refused, seconds)
 
 
@@ -164,11 +173,14 @@ def _compare_classified(ours: Seen, theirs: Seen, classes: Sequence[str]) -> dic
 
 
 def _scores(seen: Seen, classes: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A classifier's answer is one row a class, each over the whole picture."""
+    """A classifier's answer is one row a class, each over the whole picture.
+
+    The chances of two classes that were merged are those of the one together.
+    """
     scores = np.zeros((len(seen.detections), classes))
     for row, detections in zip(scores, seen.detections, strict=True):
-        for found in detections[::-1]:
-            row[int(found[5])] = found[4]
+        for found in detections:
+            row[int(found[5])] += found[4]
     return scores
 
 
@@ -181,14 +193,6 @@ def _places(from_classes: Sequence[str], to_classes: Sequence[str]) -> list[int]
     """Where each class of a model stands among the classes that count; -1 where it does not."""
     known = {name: index for index, name in enumerate(to_classes)}
     return [known.get(name, -1) for name in from_classes]
-
-
-def _renumber(detections: Detections, places: Sequence[int]) -> Detections:
-    if list(places) == list(range(len(places))):
-        return detections
-    moved = detections.copy()
-    moved[:, 5] = np.array(places, np.float32)[detections[:, 5].astype(int)]
-    return moved[moved[:, 5] >= 0]
 
 
 def device() -> str:

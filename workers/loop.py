@@ -7,14 +7,14 @@ import shutil
 import time
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from backend.domain import FINAL, Job, JobState
-from backend.errors import LeaseLost, NotFound
+from backend.errors import LeaseLost, NotFound, Unavailable
 from backend.jobs import holder, holding, journal, kinds, presence, queue
 from backend.settings import Settings
+from backend.storage import outages
 from backend.storage.engine import Database
 from workers import attempt, leftovers, scratch
 from workers.attempt import Attempt
@@ -62,8 +62,8 @@ class Worker:
             while not self.stopping.is_set():
                 try:
                     self.tick()
-                except SQLAlchemyError as error:
-                    log.warning("The database does not answer: %s", _first_line(error))
+                except (SQLAlchemyError, Unavailable) as error:
+                    log.warning("Nothing can be claimed: %s", _why(error))
                     self.stopping.wait(1.0)
                 self.stopping.wait(TICK)
         finally:
@@ -99,8 +99,8 @@ class Worker:
                 self._conclude(lane)
             with self.database.write.begin() as session:
                 presence.leave(session, self.name)
-        except SQLAlchemyError as error:
-            log.warning("The database does not answer: %s", _first_line(error))
+        except (SQLAlchemyError, Unavailable) as error:
+            log.warning("What ran cannot be given back: %s", _why(error))
         finally:
             for running in self.busy.values():
                 running.child.kill()
@@ -233,7 +233,7 @@ class Worker:
     def _tidy(self) -> None:
         scratch.clear_dead()
         folders = journal.folder(self.settings.home, 0).parent
-        ids = [int(path.name) for path in folders.glob("*") if path.name.isdigit()]
+        ids = [int(path.name) for path in folders.glob("*") if path.name.isdecimal()]
         for id in ids:
             try:
                 with self.database.read() as session:
@@ -255,5 +255,5 @@ class Worker:
         return True
 
 
-def _first_line(error: Any) -> str:
-    return str(getattr(error, "orig", None) or error).splitlines()[0]
+def _why(error: Exception) -> str:
+    return outages.sentence(error) or str(getattr(error, "orig", None) or error).splitlines()[0]

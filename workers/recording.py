@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from backend import families
-from backend.domain import Detection, Model, Run, RunImage, Task
+from backend.domain import Model, Run, RunImage, Task
+from backend.services import measurements
+from backend.services.detecting import Label
 from backend.storage import warehouse
 from workers.context import Context
 from workers.data import LaidOut
+from workers.engine import ledger
 from workers.evaluating import Seen
-from workers.models.base import Detections
 
 PURPOSE = "evaluate"
 PART = 200
@@ -51,7 +54,15 @@ def write(context: Context, run: Run, laid_out: LaidOut, seen: Seen) -> None:
         warehouse.finish(session, run.id, seen.seconds, {})
 
 
+def measured(context: Context, model_id: int | None, figures: Mapping[str, Any]) -> None:
+    """Keep the figures of this job, for whoever asks in SQL."""
+    with context.database.write.begin() as session:
+        context.fence(session)
+        measurements.keep(session, context.job.id, model_id, figures)
+
+
 def _rows(laid_out: LaidOut, seen: Seen) -> Iterator[RunImage]:
+    labels = [Label(name, class_id) for name, class_id in laid_out.classes.items()]
     for example, detections in zip(seen.examples, seen.detections, strict=True):
         refused = seen.refused.get(example.name, "")
         kept = detections[detections[:, 4] >= LEAST_SCORE][:MOST]
@@ -63,10 +74,5 @@ def _rows(laid_out: LaidOut, seen: Seen) -> Iterator[RunImage]:
             height=example.height,
             status="refused" if refused else "ok",
             error=refused,
-            detections=tuple(_detection(row, laid_out.set.classes) for row in kept),
+            detections=ledger.named(kept, labels),
         )
-
-
-def _detection(row: Detections, classes: Sequence[str]) -> Detection:
-    x1, y1, x2, y2, score = (float(value) for value in row[:5])
-    return Detection(x1, y1, x2, y2, classes[int(row[5])], score)

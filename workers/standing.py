@@ -8,6 +8,7 @@ from typing import Any
 from backend import families
 from backend.domain import Model, Task
 from backend.services import registry, snapshots
+from backend.storage import figures as figures_
 from workers import evaluating, recording
 from workers.context import Context
 from workers.data import LaidOut
@@ -20,16 +21,20 @@ Share = tuple[float, float]
 def measure(
     context: Context, model: Model, weights: str, laid_out: LaidOut, share: Share
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The figures of the model, and what is different from the champion's (nothing without one)."""
+    """The figures of the model, and what is different from the champion's (nothing without one).
+
+    Both are as they are kept: by the ids of classes.
+    """
     begin, end = share
     middle = (begin + end) / 2
     split = evaluating.held_out(laid_out.set)
     path = context.files.local_path(weights)
     examples, classes = laid_out.set.of(split), laid_out.set.classes
     tell = telling(context, (begin, middle), model.name)
-    seen = evaluating.look(model.family, path, examples, classes, tell)
+    known = laid_out.set.classes  # what it has just learned, by these names
+    seen = evaluating.look(model.family, path, examples, classes, tell, known)
     recording.keep(context, model, weights, laid_out, seen)
-    figures = {**evaluating.report(model.family, seen, classes), "split": str(split)}
+    figures = laid_out.kept(evaluating.report(model.family, seen, classes)) | {"split": str(split)}
     champion = _champion(context, model)
     if champion is None:
         return figures, {}
@@ -43,8 +48,9 @@ def against(
     classes = laid_out.set.classes
     tell = telling(context, share, other.name)
     path = context.files.local_path(other.weights)
-    theirs = evaluating.look(other.family, path, ours.examples, classes, tell)
-    figures = evaluating.compare(other.family, ours, theirs, classes, iou)
+    known = laid_out.known(other)
+    theirs = evaluating.look(other.family, path, ours.examples, classes, tell, known)
+    figures = laid_out.kept(evaluating.compare(other.family, ours, theirs, classes, iou))
     if families.find(other.family).task is Task.DETECT:
         differing = evaluating.by_image(ours, theirs, classes, iou)
         figures["images"] = [_with_id(row, laid_out) for row in differing[:MOST]]
@@ -57,6 +63,11 @@ def against(
         "compared": len(ours.examples),
         "learned": _learned(context, other, laid_out, ours),
     }
+
+
+def verdict(name: str, against: Mapping[str, Any], laid_out: LaidOut) -> str:
+    """What such a comparison says, in words."""
+    return registry.compared(name, figures_.named(against, laid_out.names))
 
 
 def telling(context: Context, share: Share, who: str) -> Callable[[float, str], None]:

@@ -15,6 +15,7 @@ from app.terminal import AsJson
 from backend.domain import Job
 from backend.errors import Invalid, Refused
 from backend.services import detecting, documents, expecting, projects, training
+from backend.words import many
 
 Model = Annotated[
     str, typer.Option(help="vN, champion, golden (nothing trained) or a weights file.")
@@ -216,8 +217,8 @@ def _among(states: list[str] | None, splits: list[str] | None) -> dict[str, list
 
 def _found(answer: dict[str, Any]) -> str:
     return (
-        f"Run {answer['run']}: {answer.get('detections', 0):,} detections in "
-        f"{answer.get('images', 0):,} images ({answer.get('known', 0):,} known), "
+        f"Run {answer['run']}: {many(answer.get('detections', 0), 'detection')} in "
+        f"{many(answer.get('images', 0), 'image')} ({answer.get('known', 0):,} known), "
         f"{answer.get('failed', 0):,} unreadable, "
         f"{answer.get('images_per_second', 0):,.3g} images/s."
     )

@@ -18,7 +18,7 @@ from backend.storage import warehouse
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Follow the job to its end.")]
-GIVEN = ("epochs", "image_size", "batch", "variant", "workers")
+GIVEN = ("epochs", "image_size", "batch", "variant", "workers", "patience", "learning_rate")
 FIGURES = ("map", "map50", "map50_95", "accuracy")
 
 
@@ -41,6 +41,12 @@ def train(
         str | None, typer.Option(help="Size of the network, such as n or s.")
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes, on one node or many.")] = None,
+    patience: Annotated[
+        int | None, typer.Option(help="Epochs without progress after which it ends.")
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="How far each step goes; 0: as the family likes.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same split.")] = None,
     wait: Wait = False,
     as_json: AsJson = False,
@@ -51,7 +57,7 @@ def train(
     """
     if not family:
         raise Refused(f"Name a family: --family {' | '.join(FAMILIES)}.")
-    given = (epochs, image_size, batch, variant, workers)
+    given = (epochs, image_size, batch, variant, workers, patience, learning_rate)
     parameters = {n: value for n, value in zip(GIVEN, given, strict=True) if value is not None}
     with rooms.open_rooms() as at:
         started = _started(at, project, family, start=weights, parameters=parameters, seed=seed)

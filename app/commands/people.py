@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ from app import terminal
 from app.commands import rooms
 from app.terminal import AsJson
 from backend.domain import Role
-from backend.services import members, people
+from backend.services import logins, members, people
 
 group = typer.Typer(help="Accounts, for `loupe serve --auth`.", no_args_is_help=True)
 
@@ -57,7 +58,7 @@ def role(name: Name, role: Annotated[Role, typer.Argument(help="The new role.")]
 
 @group.command()
 def password(name: Name, password: Password) -> None:
-    """Give a person a new password.
+    """Give a person a new password, which ends all their logins.
 
     Example: loupe user password ana
     """
@@ -76,6 +77,36 @@ def remove(name: Name) -> None:
         people.remove(session, name)
         members.leave(session, name)
     terminal.say(f"{name} may no longer log in.")
+
+
+@group.command("logins")
+def logged_in(
+    name: Name,
+    end: Annotated[bool, typer.Option("--end", help="Log the person out everywhere.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List where a person is logged in, or end that.
+
+    Example: loupe user logins ana --end
+    """
+    with rooms.open_rooms() as at, at.database.write.begin() as session:
+        people.get(session, name)
+        found = logins.of(session, name)
+        if end:
+            logins.end_all(session, name)
+    if as_json:
+        terminal.document([dataclasses.asdict(one) for one in found])
+    elif end:
+        terminal.say(f"{name} is logged out; within two seconds {len(found):,} logins end.")
+    else:
+        columns = ("began", "seen", "address", "browser")
+        rows = [(*_times(one), one.address, one.browser) for one in found]
+        terminal.table(columns, rows)
+
+
+def _times(one: logins.Login) -> tuple[str, str]:
+    began, seen = (at.astimezone().strftime("%Y-%m-%d %H:%M") for at in (one.began, one.seen))
+    return began, seen
 
 
 @group.command("list")

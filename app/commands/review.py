@@ -16,7 +16,13 @@ from backend.errors import NotFound, Refused
 from backend.services import answering, judging, measuring, provenance, repeating, reporting
 from backend.services.measuring import Figures
 from backend.services.repeating import Agreement, Kappa
+from backend.words import many
 
+SUFFIXES: dict[str, Literal["csv", "parquet", "coco"]] = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".json": "coco",
+}
 Run = Annotated[int, typer.Argument(help="Number of the run.")]
 
 
@@ -30,14 +36,18 @@ def report(
     run: Run,
     out: Annotated[Path, typer.Argument(help="File to write.")],
     format_name: Annotated[
-        Literal["csv", "parquet", "coco"], typer.Option("--format", help="Kind of file.")
-    ] = "csv",
+        Literal["csv", "parquet", "coco"] | None,
+        typer.Option("--format", help="Kind of file, where its suffix does not say it."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write what a run found, and what people said of it, to a file.
+    """Write what a run found, and what people said of it, to a file: CSV, Parquet or COCO.
 
-    Example: loupe report 12 run-12.parquet --format parquet
+    The suffix says which: .csv, .parquet, or .json for COCO.
+
+    Example: loupe report 12 run-12.parquet
     """
+    format_name = format_name or _format(out)
     with rooms.open_rooms() as at, at.database.read.begin() as session:
         size = _write(out, reporting.write(session, run, format_name))
         figures = measuring.figures(session, run)
@@ -48,6 +58,15 @@ def report(
     else:
         terminal.say(f"{out} holds run {run} ({size:,} bytes). {_figures(figures)}")
         terminal.say(_agreement(agreement))
+
+
+def _format(out: Path) -> Literal["csv", "parquet", "coco"]:
+    for suffix, name in SUFFIXES.items():
+        if out.suffix.lower() == suffix:
+            return name
+    raise Refused(
+        f"The suffix of {out.name} says no kind of file: use {', '.join(SUFFIXES)}, or --format."
+    )
 
 
 def _write(out: Path, parts: Iterable[bytes]) -> int:
@@ -89,7 +108,7 @@ def decide(
     if as_json:
         terminal.document({"run": run, "images": seen, "decisions": decisions})
     else:
-        terminal.say(f"{decisions:,} decisions on {seen:,} images of run {run}.")
+        terminal.say(f"{many(decisions, 'decision')} on {many(seen, 'image')} of run {run}.")
 
 
 def why(
@@ -113,8 +132,8 @@ def why(
 
 def _figures(found: Figures) -> str:
     return (
-        f"Against the labels of {found.images:,} images: {found.right:,} right, "
-        f"{found.false_calls:,} false calls, {found.escapes:,} escapes."
+        f"Against the labels of {many(found.images, 'image')}: {found.right:,} right, "
+        f"{many(found.false_calls, 'false call')}, {many(found.escapes, 'escape')}."
     )
 
 

@@ -31,7 +31,7 @@ def open_rooms() -> Iterator[Rooms]:
     settings.make_home(chosen)
     database = engine.connect(chosen)
     try:
-        schema.prepare(database)
+        schema.prepare(database, copies=chosen.home)
         yield Rooms(chosen, database, files.connect(chosen))
     finally:
         database.close()

@@ -13,7 +13,7 @@ from app import terminal
 from app.commands import rooms
 from app.terminal import AsJson
 from backend.domain import Job
-from backend.jobs import listing, presence, queue
+from backend.jobs import kinds, listing, presence, queue
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -25,16 +25,18 @@ def add_to(cli: typer.Typer) -> None:
 def jobs(
     watch: Annotated[bool, typer.Option("--watch", help="Show them until Ctrl+C.")] = False,
     limit: Annotated[int, typer.Option(help="How many.", min=1, max=1000)] = 20,
+    kind: Annotated[str, typer.Option(help="Only this kind, such as train; try is left out.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """List the newest jobs.
 
     Example: loupe jobs --watch
     """
+    wanted = kinds.find(kind).name if kind else ""
     with rooms.open_rooms() as at:
         while True:
             with at.database.read.begin() as session:
-                found = listing.find(session, limit=limit)
+                found = listing.find(session, kind=wanted, limit=limit)
             if as_json:
                 terminal.document([_job(one) for one in found])
             else:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from app import assets
+from app import assets, pools
 from backend.errors import NotFound
 
-router = APIRouter()
+router = APIRouter(route_class=pools.Pooled)
 
 
 @router.get("/assets/{version}/{name:path}")
@@ -35,9 +35,3 @@ def manifest() -> Response:
     icon = {"src": "/favicon.ico", "type": "image/svg+xml", "sizes": "any"}
     body = {"name": "Loupe", "short_name": "Loupe", "start_url": "/", "display": "standalone"}
     return JSONResponse({**body, "icons": [icon]}, media_type="application/manifest+json")
-
-
-@router.get("/health")
-def health() -> dict[str, bool]:
-    """Whether this process answers."""
-    return {"ok": True}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
-from starlette.concurrency import run_in_threadpool
 
-from app import house, login
+from app import house, login, pools
 from app.routes import labelling, shapes
 from backend.domain import Person, Role, Verdict
-from backend.errors import NotFound
+from backend.errors import NotFound, Refused
 from backend.services import (
     deciding,
     judging,
@@ -25,7 +24,7 @@ from backend.services import (
 )
 from backend.storage import warehouse
 
-router = APIRouter(prefix="/api", dependencies=[login.SEES])
+router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 
 
 class Take(BaseModel):
@@ -55,18 +54,25 @@ class Judged(BaseModel):
 
 
 class Sweep(BaseModel):
-    """Many detections of a run, judged at once; an empty verdict takes one back."""
+    """Many detections of a run, judged at once; an empty verdict takes one back.
+
+    What is sent a second time under its `key` is answered, not judged again.
+    """
 
     model_config = ConfigDict(extra="forbid")
+    key: str = Field("", max_length=64)
     items: list[Judged] = Field(min_length=1, max_length=reviewing.MOST_TILES)
 
 
 class Rule(BaseModel):
-    """When a board fails."""
+    """When a board fails; `version` is that of the rule which the person has changed."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="ignore")
+    version: int = Field(0, ge=0)
     threshold: float = Field(0.5, ge=0, le=1)
-    thresholds: dict[str, float] = Field(default_factory=dict, max_length=1000)
+    thresholds: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(
+        default_factory=dict, max_length=1000
+    )
     severity: int = Field(1, ge=0, le=10)
     repeats: float = Field(0.0, ge=0, le=0.5)
 
@@ -88,7 +94,7 @@ def take(
     if not login.allows(person, Role.LABELER):
         return _look(run, body, choice, at, person)
     with at.write() as session:
-        project = projects.get(session, reviewing.project_of(session, run))
+        reviewing.project_of(session, run)
         taken = queueing.take(
             session,
             run,
@@ -100,14 +106,18 @@ def take(
             count=body.count,
         )
         held = queueing.held_by(session, run, body.wanted, body.holder) if body.wanted else ""
+    # Others may save while this is looked up.
+    with at.read() as session:
+        project = projects.get(session, reviewing.project_of(session, run))
+        total, still = (0, 0) if body.after else queueing.counts(session, run, choice)
         found = reviewing.items(session, run, taken.image_ids)
         rule = reviewing.rule(session, project.id)
         again = _repeat(session, run, person, rule["repeats"])
         running = warehouse.get(session, run).finished is None
     return {
         "items": [*(_item(one) for one in found), *again],
-        "total": taken.total,
-        "open": taken.open,
+        "total": total,
+        "open": still,
         "others": taken.others,
         "held_by": held,
         "running": running,
@@ -120,9 +130,8 @@ def take(
 def image(run: int, image: int, at: house.At) -> dict[str, Any]:
     """One image of a run as it stands now."""
     with at.read() as session:
+        reviewing.refuse_unseen(session, run, image)
         found = reviewing.items(session, run, [image])
-    if not found:
-        raise NotFound(f"Run {run} has not seen an image {image}.")
     return {"items": [_item(one) for one in found]}
 
 
@@ -130,6 +139,9 @@ def image(run: int, image: int, at: house.At) -> dict[str, Any]:
 def undo(run: int, at: house.At, person: login.Labeler, image: int = 0) -> dict[str, Any]:
     """What Z goes back to: of this image, else of the last one on which the person decided."""
     with at.read() as session:
+        reviewing.project_of(session, run)
+        if image:
+            reviewing.refuse_unseen(session, run, image)
         here = undoing.past(session, run, image, person.name) if image else ()
         chosen = image if here else undoing.last(session, run, person.name)
         past = here or (undoing.past(session, run, chosen, person.name) if chosen else ())
@@ -142,7 +154,7 @@ async def repeat(
 ) -> dict[str, int]:
     """Keep a second, blind answer; the labels and the first answer stay as they are."""
     sheet = labelling.read(body)
-    await run_in_threadpool(_record, at, run, image, sheet, person)
+    await pools.run(pools.Pool.WRITE, _record, at, run, image, sheet, person)
     return {"version": sheet.version}
 
 
@@ -150,6 +162,7 @@ async def repeat(
 def renew(run: int, body: Holder, at: house.At) -> dict[str, int]:
     """Keep what a tab holds."""
     with at.write() as session:
+        reviewing.project_of(session, run)
         return {"held": queueing.renew(session, run, body.holder)}
 
 
@@ -157,6 +170,7 @@ def renew(run: int, body: Holder, at: house.At) -> dict[str, int]:
 def give_back(run: int, body: Holder, at: house.At) -> dict[str, bool]:
     """Let others have what a tab held."""
     with at.write() as session:
+        reviewing.project_of(session, run)
         queueing.give_back(session, run, body.holder)
     return {"done": True}
 
@@ -165,31 +179,38 @@ def give_back(run: int, body: Holder, at: house.At) -> dict[str, bool]:
 def wall(run: int, label: str, at: house.At, offset: int = 0, limit: int = 96) -> dict[str, Any]:
     """Detections of one class, the most doubtful first."""
     with at.read() as session:
+        reviewing.project_of(session, run)
         total, tiles = reviewing.wall(session, run, label, offset, limit)
-        classes = reviewing.summary(session, run).classes
-    return {"total": total, "classes": dict(classes), "tiles": [_tile(run, one) for one in tiles]}
+        classes = {} if offset else reviewing.wall_classes(session, run)
+    return {"total": total, "classes": classes, "tiles": [_tile(run, one) for one in tiles]}
 
 
 @router.post("/runs/{run}/decide")
-def decide(run: int, body: Sweep, at: house.At, person: login.Labeler) -> dict[str, int]:
-    """Judge many detections at once, image by image, over whatever stands there now."""
+def decide(run: int, body: Sweep, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Judge many detections at once, image by image, over whatever stands there now.
+
+    Each image has an answer of its own: the version that was saved, or why none was.
+    """
     by_image: dict[int, dict[int, Verdict | None]] = {}
     for one in body.items:
         verdict = Verdict(one.verdict) if one.verdict else None
         by_image.setdefault(one.image, {})[one.idx] = verdict
+    with at.read() as session:
+        reviewing.project_of(session, run)
+    answers: list[dict[str, Any]] = []
     for image_id, verdicts in by_image.items():
-        with at.write() as session:
-            judging.judge(session, run, image_id, judging.Answer(verdicts), person.name)
-    return {"images": len(by_image), "decisions": len(body.items)}
+        answer = judging.Answer(verdicts, key=body.key)
+        answers.append({"image": image_id, **_judge(at, run, image_id, answer, person.name)})
+    return {"answers": answers}
 
 
 @router.put("/projects/{project}/review-rule")
-def set_rule(project: str, body: Rule, at: house.At, _: login.Labeler) -> dict[str, bool]:
-    """Change when a board fails."""
+def set_rule(project: str, body: Rule, at: house.At, person: login.Labeler) -> dict[str, Any]:
+    """Change when a board fails; gives the rule as it stands then."""
+    wanted = body.model_dump(exclude={"version"})
     with at.write() as session:
         found = house.project(session, project)
-        reviewing.set_rule(session, found.id, body.model_dump())
-    return {"done": True}
+        return reviewing.set_rule(session, found.id, wanted, body.version, person.name)
 
 
 @router.get("/why/{subject}")
@@ -209,12 +230,13 @@ def _look(
         shown = queueing.look(
             session, run, choice, after=body.after, wanted=body.wanted, count=body.count
         )
+        total, still = queueing.counts(session, run, choice)
         found = reviewing.items(session, run, shown.image_ids)
         rule = reviewing.rule(session, project.id)
     return {
         "items": [_item(one) for one in found],
-        "total": shown.total,
-        "open": shown.open,
+        "total": total,
+        "open": still,
         "others": shown.others,
         "held_by": "",
         "rule": rule,
@@ -229,6 +251,17 @@ def _repeat(session: Session, run: int, person: Person, share: float) -> list[di
         return []
     (seen,) = reviewing.items(session, run, [image])
     return [_item(repeating.blind(session, seen)) | {"id": -image, "repeat": True}]
+
+
+def _judge(
+    at: house.House, run: int, image: int, answer: judging.Answer, author: str
+) -> dict[str, Any]:
+    """One image of a sweep; what stands in its way holds up no other."""
+    try:
+        with at.write() as session:
+            return {"version": judging.judge(session, run, image, answer, author).version}
+    except (NotFound, Refused) as error:
+        return {"error": str(error)}
 
 
 def _record(at: house.House, run: int, image: int, sheet: deciding.Sheet, person: Person) -> None:

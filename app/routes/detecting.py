@@ -9,20 +9,25 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.orm import Session
 
-from app import house, login
+from app import house, login, pools
 from app.routes import shapes
+from backend import pictures
 from backend.errors import Invalid, NotFound
+from backend.jobs import foreseeing, queue
 from backend.jobs import listing as jobs_of
-from backend.jobs import queue
 from backend.services import detecting, listing, proposing, registry, tiling
 from backend.storage import rendering, warehouse
 
-router = APIRouter(prefix="/api/projects/{project}/detect", dependencies=[login.SEES])
+router = APIRouter(
+    prefix="/api/projects/{project}/detect", dependencies=[login.SEES], route_class=pools.Pooled
+)
 
 SHOWN = 8
+# What the choice of images is counted by.
+SOURCES = ("state", "split", "golden")
 TRY_BYTES = 64_000_000
-ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}
 
 
 class Source(BaseModel):
@@ -67,20 +72,19 @@ def form(project: str, at: house.At) -> dict[str, Any]:
     with at.read() as session:
         found = house.project(session, project)
         ready = [one for one in registry.models(session, found.id) if one.state == "ready"]
-        runs = warehouse.runs(session, found.id)[:SHOWN]
-        jobs = [
-            one
-            for kind in proposing.PURPOSES
-            for one in jobs_of.find(session, project_id=found.id, kind=kind, limit=SHOWN)
-        ]
-        jobs = sorted(jobs, key=lambda one: one.id, reverse=True)[:SHOWN]
         return {
             "models": [shapes.model(one) for one in ready],
-            "counts": listing.counts(session, found.id, listing.Filter()),
-            "runs": [shapes.run(one, warehouse.totals(session, one.id)) for one in runs],
-            "jobs": [shapes.standing(one, jobs_of.standing(session, one)) for one in jobs],
+            "counts": listing.counts(session, found.id, listing.Filter(), SOURCES),
             "tiles": tiling.wish(session, found.id),
+            **_now(session, found.id),
         }
+
+
+@router.get("/now")
+def at_work(project: str, at: house.At) -> dict[str, Any]:
+    """The newest runs and their jobs: what goes on while the page stands open."""
+    with at.read() as session:
+        return _now(session, house.project(session, project).id)
 
 
 @router.put("/tiles")
@@ -134,6 +138,7 @@ def try_one(
     person: login.Labeler,
 ) -> dict[str, Any]:
     """Queue a look at one picture that is not part of the project; it is answered at once."""
+    at.uploads.check_room()
     path = _keep(at.settings.tries, picture)
     with ExitStack() as refused:
         refused.callback(path.unlink, missing_ok=True)
@@ -156,6 +161,21 @@ def tried(project: str, number: int, at: house.At) -> list[dict[str, Any]]:
     return list(job.result.get("detections", ()))
 
 
+def _now(session: Session, project_id: int) -> dict[str, Any]:
+    runs = warehouse.runs(session, project_id, most=SHOWN)
+    found = [
+        one
+        for kind in proposing.PURPOSES
+        for one in jobs_of.find(session, project_id=project_id, kind=kind, limit=SHOWN)
+    ]
+    jobs = sorted(found, key=lambda one: one.id, reverse=True)[:SHOWN]
+    stands = foreseeing.standings(session, jobs)
+    return {
+        "runs": [shapes.run(one, warehouse.counted(session, one)) for one in runs],
+        "jobs": [shapes.standing(one, stands[one.id]) for one in jobs],
+    }
+
+
 def own_model(name: str) -> str:
     """A model of the project; a file of the server is for the command line alone."""
     if "/" in name or "\\" in name or "." in name:
@@ -171,10 +191,8 @@ def _keep(folder: Path, picture: UploadFile) -> Path:
     path = folder / secrets.token_hex(8)
     path.write_bytes(content)
     try:
-        kind, _, _ = rendering.glance(path)
-    except OSError:
-        kind = ""
-    if kind not in ENDINGS:
+        kind = pictures.header(str(path), (picture.filename or "This")[:100]).format
+    except Invalid:
         path.unlink()
-        raise Invalid(f"{(picture.filename or 'This')[:100]!r} is not a picture that can be read.")
-    return path.rename(path.with_suffix(ENDINGS[kind]))
+        raise
+    return path.rename(path.with_suffix(pictures.SUFFIXES[kind]))

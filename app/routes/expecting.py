@@ -7,13 +7,15 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from app import house, login
+from app import house, login, pools
 from app.routes.detecting import Wanted
 from backend.errors import NotFound
 from backend.services import detecting, documents, expecting, recalling, registry
 from backend.storage import warehouse
 
-router = APIRouter(prefix="/api/projects/{project}/detect", dependencies=[login.SEES])
+router = APIRouter(
+    prefix="/api/projects/{project}/detect", dependencies=[login.SEES], route_class=pools.Pooled
+)
 
 MOST_REASONS = 200
 
@@ -35,6 +37,7 @@ def expect(project: str, name: str, at: house.At) -> dict[str, Any]:
 
 
 @router.post("/recall")
+@pools.heavy
 def recall(project: str, body: Wanted, at: house.At, person: login.Viewer) -> dict[str, Any]:  # noqa: ARG001
     """How many of the images asked for the ledger knows; nothing is written."""
     with at.read() as session:

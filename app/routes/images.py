@@ -8,34 +8,38 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from starlette.responses import FileResponse, Response
 
-from app import house, login
+from app import house, login, pools
 from backend.errors import NotFound
 
-router = APIRouter(dependencies=[login.SEES])
+router = APIRouter(dependencies=[login.SEES], route_class=pools.Pooled)
 
 SMALL = 1 << 18
 FOR_EVER = "private, max-age=31536000, immutable"
 
 
 @router.get("/files/{file}/thumb")
+@pools.picture
 def thumb(file: str, request: Request, at: house.At) -> Response:
     """At most 320 pixels a side."""
     return _answer(request, at, f"{file}-thumb", lambda: at.previews.thumb(file))
 
 
 @router.get("/files/{file}/preview")
+@pools.picture
 def preview(file: str, request: Request, at: house.At) -> Response:
     """At most 2,048 pixels a side."""
     return _answer(request, at, f"{file}-preview", lambda: at.previews.preview(file))
 
 
 @router.get("/files/{file}/full")
+@pools.picture
 def full(file: str, request: Request, at: house.At) -> Response:
     """The picture as it came."""
     return _answer(request, at, f"{file}-full", lambda: at.previews.full(file))
 
 
 @router.get("/files/{file}/tile/{level}/{x}/{y}")
+@pools.picture
 def tile(file: str, level: int, x: int, y: int, request: Request, at: house.At) -> Response:
     """A square of 512 pixels of the picture halved `level` times."""
     tag = f"{file}-{level}-{x}-{y}"

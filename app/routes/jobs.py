@@ -9,16 +9,15 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import FileResponse, Response
 
-from app import house, login
+from app import house, login, pools
 from app.routes import shapes
 from backend.domain import FINAL, Job, JobState
 from backend.errors import NotFound
-from backend.jobs import journal, kinds, listing, presence, queue
-from backend.services import members, projects
+from backend.jobs import foreseeing, journal, kinds, listing, presence, queue
+from backend.services import projects
 
-router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES])
+router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES], route_class=pools.Pooled)
 
-OPEN = tuple(state for state in JobState if state not in FINAL)
 ACTIONS = {
     "cancel": queue.cancel,
     "pause": queue.pause,
@@ -40,29 +39,26 @@ class Chosen:
 
 
 @router.get("")
-def page(
-    at: house.At, person: login.Viewer, chosen: Annotated[Chosen, Depends()]
-) -> dict[str, Any]:
+def page(at: house.At, chosen: Annotated[Chosen, Depends()]) -> dict[str, Any]:
     """The jobs that wait or run, the newest of the finished ones, and what to filter them by."""
     with at.read() as session:
-        shut = members.hidden(session, person)
-        of = house.project(session, chosen.project, shut).id if chosen.project else None
+        of = house.project(session, chosen.project).id if chosen.project else None
         find = partial(
             listing.find,
             session,
             project_id=of,
-            shut=shut,
             kind=chosen.kind,
             author=chosen.author,
         )
-        waiting = find(states=_among(OPEN, chosen.state), limit=200)
+        waiting = find(states=_among(listing.OPEN, chosen.state), limit=200)
         ended = _among(tuple(FINAL), chosen.state)
+        stands = foreseeing.standings(session, waiting)
         done = find(states=ended, before=chosen.before, limit=chosen.limit)
         return {
-            "open": [shapes.standing(one, listing.standing(session, one)) for one in waiting],
-            "done": [shapes.job(one) for one in done],
+            "open": [shapes.standing(one, stands[one.id]) for one in waiting],
+            "done": [shapes.listed(one) for one in done],
             "kinds": {name: kind.title for name, kind in kinds.KINDS.items()},
-            "authors": listing.authors(session, shut),
+            "authors": listing.authors(session),
             "projects": projects.names(session, (one.project_id or 0 for one in [*waiting, *done])),
         }
 
@@ -96,7 +92,7 @@ def one(job: int, at: house.At) -> dict[str, Any]:
     """One job and where it stands."""
     with at.read() as session:
         found = queue.get(session, job)
-        return shapes.standing(found, listing.standing(session, found))
+        return {**shapes.standing(found, foreseeing.standing(session, found)), **shapes.job(found)}
 
 
 @router.get("/{job}/events")

@@ -7,16 +7,14 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 
-from app import house, login
+from app import house, login, pools, unusable
 from app.routes import listings, shapes
 from backend.domain import (
     Box,
     Detection,
     DetectionRef,
-    Origin,
     Person,
     Project,
     Revision,
@@ -26,11 +24,13 @@ from backend.domain import (
 from backend.errors import Invalid
 from backend.services import deciding, labelling, listing, lying, proposing, worklist
 
-router = APIRouter(prefix="/api", dependencies=[login.SEES])
+router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 
 MOST_BYTES = 4_000_000
 MOST_VERSIONS = 10**9
 REVISIONS = 100
+# Only a page knows that what it saves takes something back; all else is told by what changed.
+STEPS = ("undo", "redo")
 
 Index = Annotated[int, Field(ge=0, lt=10**6)]
 
@@ -54,8 +54,7 @@ class BoxIn(BaseModel):
     x2: float
     y2: float
     label: str = Field(max_length=200)
-    origin: Origin = Origin.HUMAN
-    author: str = Field("", max_length=100)
+    class_id: int | None = Field(None, ge=0)
     detection: Ref | None = None
 
 
@@ -68,13 +67,14 @@ class Save(BaseModel):
     state: State | None = None
     label: str | None = Field(None, max_length=200)
     comment: str | None = Field(None, max_length=5000)
-    action: str = Field("edit", max_length=200)
+    action: str = Field("", max_length=200)
     run: int | None = Field(None, ge=0)
     rejected: list[Index] | None = None
     accepted: list[Index] | None = None
     review: bool = False
     verdict: Literal["", "pass", "fail"] = ""
     seconds: float = Field(0.0, ge=0, allow_inf_nan=False)
+    key: str = Field("", max_length=64)
 
 
 class Restore(BaseModel):
@@ -149,7 +149,7 @@ def unlabelled(project: str, image: int, request: Request, at: house.At) -> dict
 @router.put("/images/{image}/boxes")
 async def save(image: int, body: Body, at: house.At, person: login.Labeler) -> JSONResponse:
     """Save all boxes of an image over the version that the person has seen."""
-    saved = await run_in_threadpool(_save, at, image, read(body), person)
+    saved = await pools.run(pools.Pool.WRITE, _save, at, image, body, person)
     return JSONResponse({"version": saved.version}, headers={"etag": f'"{saved.version}"'})
 
 
@@ -196,7 +196,8 @@ def about(project: Project, person: Person) -> dict[str, Any]:
 def proposal(run: int, value: Detection) -> dict[str, Any]:
     """A detection as the canvas draws it."""
     corners = {"x1": value.x1, "y1": value.y1, "x2": value.x2, "y2": value.y2}
-    return {"idx": value.idx, "run": run, **corners, "label": value.label, "score": value.score}
+    kind = {"label": value.label, "class_id": value.class_id}
+    return {"idx": value.idx, "run": run, **corners, **kind, "score": value.score}
 
 
 def read(body: bytes) -> deciding.Sheet:
@@ -204,9 +205,7 @@ def read(body: bytes) -> deciding.Sheet:
     try:
         return _sheet(Save.model_validate_json(body))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = " ".join(str(part) for part in first["loc"]) or "the body"
-        raise Invalid(f"This save cannot be used: {place}: {first['msg']}.") from error
+        raise Invalid(f"This save cannot be used: {unusable.words(error.errors())}.") from error
 
 
 def _proposals(
@@ -222,7 +221,8 @@ def _proposals(
     }
 
 
-def _save(at: house.House, image: int, wanted: deciding.Sheet, person: Person) -> Revision:
+def _save(at: house.House, image: int, body: bytes, person: Person) -> Revision:
+    wanted = read(body)
     with at.write() as session:
         return deciding.save(session, image, wanted, person.name)
 
@@ -234,17 +234,19 @@ def _sheet(body: Save) -> deciding.Sheet:
         state=body.state,
         label=body.label,
         comment=body.comment,
-        action=body.action,
+        action=body.action if body.action in STEPS else "",
         run_id=body.run,
         rejected=None if body.rejected is None else tuple(body.rejected),
         accepted=None if body.accepted is None else tuple(body.accepted),
         review=body.review,
         verdict=Verdict(body.verdict) if body.verdict else None,
         seconds=body.seconds,
+        key=body.key,
     )
 
 
 def _box(one: BoxIn) -> Box:
     found = one.detection
     ref = DetectionRef(found.run, found.image, found.idx) if found else None
-    return Box(one.x1, one.y1, one.x2, one.y2, one.label, one.origin, one.id, ref, one.author)
+    corners = (one.x1, one.y1, one.x2, one.y2)
+    return Box(*corners, one.label, id=one.id, detection=ref, class_id=one.class_id)

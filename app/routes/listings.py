@@ -8,12 +8,14 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from app import house, login
+from app import house, login, pools
 from app.routes import shapes
 from backend.services import bulk, listing
 from backend.storage.previews import PREVIEW
 
-router = APIRouter(prefix="/api/projects/{project}", dependencies=[login.SEES])
+router = APIRouter(
+    prefix="/api/projects/{project}", dependencies=[login.SEES], route_class=pools.Pooled
+)
 
 
 @router.get("/images")
@@ -34,6 +36,7 @@ def window(
 
 
 @router.get("/images/counts")
+@pools.heavy
 def counts(project: str, request: Request, at: house.At) -> dict[str, Any]:
     """How many images each value of each filter would show."""
     chosen = listing.parse(request.query_params.multi_items())
@@ -42,6 +45,7 @@ def counts(project: str, request: Request, at: house.At) -> dict[str, Any]:
 
 
 @router.get("/images/ids")
+@pools.heavy
 def ids(project: str, request: Request, at: house.At) -> list[int]:
     """All images that the filters let through, in order: to choose them all."""
     chosen = listing.parse(request.query_params.multi_items())
@@ -64,10 +68,11 @@ class Change(BaseModel):
 
 
 @router.post("/images/change")
+@pools.heavy
 def change(project: str, body: Change, at: house.At, person: login.Labeler) -> dict[str, Any]:
     """Change many images at once; the answer holds what undoes it."""
-    with at.write() as session:
+    with at.read() as session:
         found = house.project(session, project)
-        return bulk.change(
-            session, found.id, bulk.Change(body.action, body.value), body.images, person.name
-        )
+        bulk.refuse_strange(session, found.id, body.images)
+    wanted = bulk.Change(body.action, body.value)
+    return bulk.change(at.write, found.id, wanted, body.images, person.name)

@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from app import assets, house, login
-from backend.errors import Denied
+from app import assets, guessing, house, login, pools
+from backend.errors import Denied, Unavailable
 
-router = APIRouter()
+router = APIRouter(route_class=pools.Pooled)
 
 
 @router.get("/login")
@@ -19,42 +19,51 @@ def page(at: house.At, next: str = "/") -> Response:
     """The form."""
     if not at.door.required:
         return RedirectResponse("/", 303)
-    return HTMLResponse(_form(_inside(next)))
+    return HTMLResponse(_form(at, _inside(next)))
 
 
 @router.post("/login")
-def enter(
+async def enter(
     request: Request,
     at: house.At,
-    name: Annotated[str, Form(max_length=200)],
-    password: Annotated[str, Form(max_length=1000)],
+    name: Annotated[str, Form(max_length=200)] = "",
+    password: Annotated[str, Form(max_length=1000)] = "",
+    token: Annotated[str, Form(max_length=200)] = "",
     next: Annotated[str, Form()] = "/",
 ) -> Response:
-    """Check the password and give the cookie."""
-    address = request.client.host if request.client else ""
+    """Check the password, or the token of this start, and give the cookie."""
+    wanted = _inside(next)
+    if not at.door.accounts:
+        return _with_token(request, at, token, wanted)
     try:
-        cookie = at.door.enter(name, password, address)
-    except login.TooOften as error:
-        return HTMLResponse(_form(_inside(next), str(error), name), 429)
+        cookie = await at.door.enter(name, password, login.browser(request))
+    except guessing.TooOften as error:
+        wait = {"Retry-After": str(error.seconds)}
+        return HTMLResponse(_form(at, wanted, str(error), name), 429, wait)
+    except Unavailable as error:
+        return HTMLResponse(_form(at, wanted, str(error), name), 503)
     except Denied as error:
-        return HTMLResponse(_form(_inside(next), str(error), name), 403)
-    answer = RedirectResponse(_inside(next), 303)
-    answer.set_cookie(
-        login.COOKIE,
-        cookie,
-        max_age=login.TWO_WEEKS,
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-    )
+        return HTMLResponse(_form(at, wanted, str(error), name), 403)
+    answer = RedirectResponse(wanted, 303)
+    login.give_cookie(answer, cookie, request.url.scheme)
     return answer
 
 
 @router.post("/logout")
-def leave() -> Response:
-    """Forget the cookie."""
+def leave(request: Request, at: house.At) -> Response:
+    """End the login, here and in the database."""
+    at.door.leave(request.cookies.get(login.COOKIE, ""))
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(login.COOKIE)
+    return answer
+
+
+def _with_token(request: Request, at: house.House, token: str, wanted: str) -> Response:
+    cookie = at.door.show(token) if at.door.required else ""
+    if not cookie:
+        return HTMLResponse(_form(at, wanted, "That is not the token of this start."), 403)
+    answer = RedirectResponse(wanted, 303)
+    login.give_cookie(answer, cookie, request.url.scheme, None)
     return answer
 
 
@@ -64,9 +73,10 @@ def _inside(address: str) -> str:
     return address if safe else "/"
 
 
-def _form(next_: str, said: str = "", name: str = "") -> str:
+def _form(at: house.House, next_: str, said: str = "", name: str = "") -> str:
     # The page is a file, so that no text of ours stands between Python strings.
-    text = (assets.FOLDER / "login.html").read_text("utf-8")
+    page = "login.html" if at.door.accounts else "token.html"
+    text = (assets.FOLDER / page).read_text("utf-8")
     filled = {
         "STYLE": assets.url("style.css"),
         "THEME": assets.url("theme.js"),

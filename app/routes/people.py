@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from app import house, login
+from app import house, login, pools
 from app.routes import shapes
 from backend.domain import Role
-from backend.services import people
+from backend.services import members, people
 
-router = APIRouter(prefix="/api/people", dependencies=[login.RULES])
+router = APIRouter(prefix="/api/people", dependencies=[login.RULES], route_class=pools.Pooled)
 
 
 class New(BaseModel):
@@ -46,15 +46,27 @@ def add(body: New, at: house.At) -> dict[str, Any]:
         return shapes.person(people.add(session, body.name, body.role, body.password))
 
 
+@router.delete("/{person:path}")
+def remove(person: str, at: house.At) -> list[dict[str, Any]]:
+    """Close an account; what the person did stays."""
+    with at.write() as session:
+        people.remove(session, person)
+        members.leave(session, person)
+        found = [shapes.person(one) for one in people.everyone(session)]
+    at.door.forget(person)
+    return found
+
+
 @router.patch("/{person:path}")
-def edit(person: str, body: Edit, at: house.At) -> list[dict[str, Any]]:
-    """Change a role, or give a new password."""
+def edit(person: str, body: Edit, request: Request, at: house.At) -> list[dict[str, Any]]:
+    """Change a role, or give a new password, which ends all other logins of that person."""
+    here = at.door.login_of(request.cookies.get(login.COOKIE, ""))
     with at.write() as session:
         people.get(session, person)
         if body.role is not None:
             people.set_role(session, person, body.role)
         if body.password is not None:
-            people.set_password(session, person, body.password)
+            people.set_password(session, person, body.password, here)
         found = [shapes.person(one) for one in people.everyone(session)]
     at.door.forget(person)
     return found

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from app import house, login
+from app import house, login, pools
 from app.routes import shapes
 from backend.domain import Project, Task
-from backend.services import listing, members, projects
+from backend.services import classes, listing, members, merging, projects, retiring
 
-router = APIRouter(prefix="/api", dependencies=[login.SEES])
+router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 
 COVERS = 4
 
@@ -68,18 +69,16 @@ class Members(BaseModel):
 @router.get("/me")
 def me(at: house.At, person: login.Viewer) -> dict[str, Any]:
     """Who is asking, and whether there are accounts at all."""
-    return {**shapes.person(person), "accounts": at.door.required}
+    return {**shapes.person(person), "accounts": at.door.accounts}
 
 
 @router.get("/projects")
-def everything(at: house.At, person: login.Viewer) -> list[dict[str, Any]]:
+def everything(at: house.At) -> list[dict[str, Any]]:
     """Every project that the person may enter, with its counts and a few pictures."""
     with at.read() as session:
-        shut = members.hidden(session, person)
         return [
             _summary(found, listing.apart(session, found.project.id, COVERS))
             for found in projects.summaries(session)
-            if found.project.id not in shut
         ]
 
 
@@ -119,7 +118,7 @@ def add_class(project: str, body: NewClass, at: house.At) -> dict[str, Any]:
     """Add a class at the end."""
     with at.write() as session:
         found = house.project(session, project)
-        return shapes.kind(projects.add_class(session, found.id, body.name))
+        return shapes.kind(classes.add(session, found.id, body.name))
 
 
 @router.put("/projects/{project}/classes", dependencies=[login.RULES])
@@ -127,7 +126,7 @@ def reorder(project: str, body: Order, at: house.At) -> dict[str, Any]:
     """Put the classes in this order."""
     with at.write() as session:
         found = house.project(session, project)
-        projects.reorder_classes(session, found.id, body.classes)
+        classes.reorder(session, found.id, body.classes)
         return _project(projects.get(session, found.id))
 
 
@@ -136,15 +135,36 @@ def edit_class(project: str, class_: int, body: ClassEdit, at: house.At) -> dict
     """Rename a class, or change its colour, key or severity."""
     with at.write() as session:
         house.own_class(session, project, class_)
-        return shapes.kind(projects.edit_class(session, class_, **body.model_dump()))
+        return shapes.kind(classes.edit(session, class_, **body.model_dump()))
 
 
 @router.post("/projects/{project}/classes/{class_}/merge", dependencies=[login.RULES])
+@pools.heavy
 def merge(project: str, class_: int, body: Merge, at: house.At) -> dict[str, Any]:
     """Make every label of this class one of another."""
-    with at.write() as session:
+    with at.read() as session:
         found = house.own_class(session, project, class_)
-        projects.merge_classes(session, class_, body.into)
+    merging.merge(at.read, at.write, found.id, class_, body.into)
+    with at.read() as session:
+        return _project(projects.get(session, found.id))
+
+
+@router.get("/projects/{project}/classes/{class_}/uses", dependencies=[login.RULES])
+def uses(project: str, class_: int, at: house.At) -> dict[str, int]:
+    """How often a class stands in the labels: said before it goes."""
+    with at.read() as session:
+        house.own_class(session, project, class_)
+        return asdict(retiring.uses(session, class_))
+
+
+@router.post("/projects/{project}/classes/{class_}/retire", dependencies=[login.RULES])
+@pools.heavy
+def retire(project: str, class_: int, at: house.At, person: login.Admin) -> dict[str, Any]:
+    """Take a class out of the project, with every label of it."""
+    with at.read() as session:
+        found = house.own_class(session, project, class_)
+    retiring.retire(at.write, class_, person.name)
+    with at.read() as session:
         return _project(projects.get(session, found.id))
 
 

@@ -11,12 +11,12 @@ from typing import Any, BinaryIO
 from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
-from app import house, login
+from app import house, login, pools
 from app.routes import labelling
 from backend.errors import Invalid
-from backend.services import comparing, measuring, repeating, reporting, reviewing
+from backend.services import comparing, measuring, queueing, repeating, reporting, reviewing
 
-router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES])
+router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES], route_class=pools.Pooled)
 
 KINDS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "coco": "application/json"}
 ENDINGS = {"csv": "csv", "parquet": "parquet", "coco": "json"}
@@ -24,6 +24,7 @@ PART = 1_000_000
 
 
 @router.get("/export/{name}")
+@pools.heavy
 def export(run: int, name: str, at: house.At) -> StreamingResponse:
     """The run and its decisions as one file."""
     if name not in KINDS:
@@ -35,12 +36,14 @@ def export(run: int, name: str, at: house.At) -> StreamingResponse:
 
 
 @router.get("/figures")
+@pools.heavy
 def figures(run: int, at: house.At) -> dict[str, Any]:
-    """The run against the labels there are, and how well second answers agree with first ones."""
+    """The run against the labels, what the rule says, and how well second answers agree."""
     with at.read() as session:
         return {
             **asdict(measuring.figures(session, run)),
             "agreement": asdict(repeating.agreement(session, run)),
+            "ruled": queueing.ruled(session, run),
         }
 
 
@@ -52,6 +55,7 @@ def groups(run: int, at: house.At) -> list[str]:
 
 
 @router.get("/against/{before}")
+@pools.heavy
 def against(
     run: int, before: int, at: house.At, score: float = 0.5, start: int = 0
 ) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from typing import Any
 
 from backend.domain import Box, Class, DetectionRef, Job, JobEvent, Model, Person, Revision, Run
 from backend.jobs import kinds
-from backend.jobs.listing import Standing
+from backend.jobs.foreseeing import Standing
 from backend.services.listing import Item
 
 Json = dict[str, Any]
 
 
 def box(value: Box) -> Json:
-    """A box; its class by name."""
+    """A box; its class by the name of today, and by what it is."""
     return {
         "id": value.id,
         "x1": value.x1,
@@ -22,6 +22,7 @@ def box(value: Box) -> Json:
         "x2": value.x2,
         "y2": value.y2,
         "label": value.label,
+        "class_id": value.class_id,
         "origin": value.origin,
         "author": value.author,
         "detection": detection(value.detection),
@@ -81,6 +82,7 @@ def revision(value: Revision) -> Json:
         "label": value.label,
         "comment": value.comment,
         "boxes": [box(one) for one in value.boxes],
+        "key": value.key,
     }
 
 
@@ -96,7 +98,6 @@ def job(value: Job) -> Json:
         "kind": value.kind,
         "title": kinds.find(value.kind).title,
         "project": value.project_id,
-        "request": dict(value.request),
         "state": value.state,
         "attempt": value.attempt,
         "author": value.author,
@@ -112,10 +113,16 @@ def job(value: Job) -> Json:
     }
 
 
+def listed(value: Job) -> Json:
+    """A job among others: of its result the figures alone, which are small whatever it did."""
+    plain = {k: v for k, v in value.result.items() if not isinstance(v, (dict, list, tuple))}
+    return {**job(value), "result": plain}
+
+
 def standing(value: Job, stands: Standing) -> Json:
     """A job with its place in the queue and the seconds still to go."""
     return {
-        **job(value),
+        **listed(value),
         "position": stands.position,
         "waits": stands.waits,
         "needs": stands.needs,
@@ -136,7 +143,7 @@ def run(value: Run, totals: Mapping[str, int]) -> Json:
         "finished": value.finished and value.finished.isoformat(),
         "seconds": value.seconds,
         "source": dict(value.source),
-        "facts": dict(value.facts),
+        "facts": {k: v for k, v in value.facts.items() if not isinstance(v, (dict, list))},
         **totals,
     }
 
@@ -159,7 +166,7 @@ def model(value: Model) -> Json:
         "name": value.name,
         "family": value.family,
         "state": value.state,
-        "classes": list(value.classes),
+        "classes": list(dict.fromkeys(value.classes)),
         "champion": value.champion,
         "at": value.at.isoformat(),
         "snapshot": value.snapshot_id,

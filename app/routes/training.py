@@ -9,18 +9,16 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from app import house, login
+from app import house, login, pools
 from app.routes import detecting, shapes
-from backend.domain import FINAL, JobState
 from backend.families import FAMILIES
-from backend.jobs import kinds, listing, queue
-from backend.services import growing, preflight, registry, training
+from backend.jobs import foreseeing, kinds, listing, queue
+from backend.services import growing, images, preflight, registry, training
 
-router = APIRouter(prefix="/api", dependencies=[login.SEES])
+router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 
 STRICT = ConfigDict(extra="forbid")
 SHOWN = 5
-OPEN = tuple(state for state in JobState if state not in FINAL)
 
 
 class Wanted(BaseModel):
@@ -70,11 +68,12 @@ def form(project: str, at: house.At, job: int = 0) -> dict[str, Any]:
         found = house.project(session, project)
         find = partial(listing.find, session, project_id=found.id, kind="train")
         shown = [
-            *find(states=OPEN),
+            *find(states=listing.OPEN),
             *find(limit=SHOWN),
             *find(before=job + 1, limit=1 if job else 0),
         ]
-        jobs = {one.id: one for one in sorted(shown, key=lambda one: -one.id)}.values()
+        jobs = list({one.id: one for one in sorted(shown, key=lambda one: -one.id)}.values())
+        stands = foreseeing.standings(session, jobs)
         return {
             "families": [
                 {
@@ -82,13 +81,15 @@ def form(project: str, at: house.At, job: int = 0) -> dict[str, Any]:
                     "title": family.title,
                     "defaults": dict(family.defaults),
                     "variants": list(family.variants),
+                    "needs_golden": family.needs_golden,
                 }
                 for family in FAMILIES.values()
                 if family.task is found.task
             ],
             "models": [shapes.model(one) for one in registry.models(session, found.id)],
-            "jobs": [shapes.standing(one, listing.standing(session, one)) for one in jobs],
+            "jobs": [shapes.standing(one, stands[one.id]) for one in jobs],
             "grows": growing.wanted(session, found.id),
+            "goldens": images.has_goldens(session, found.id),
         }
 
 
@@ -101,6 +102,7 @@ def grow(project: str, body: Grow, at: house.At, person: login.Labeler) -> dict[
 
 
 @router.post("/projects/{project}/training/check")
+@pools.heavy
 def check(project: str, body: Wanted, at: house.At) -> dict[str, Any]:
     """What stands in the way of this training, and about how long it would take."""
     with at.read() as session:

@@ -1,12 +1,15 @@
 /** The workplace that Annotate and Review share: the picture, its tools, the list of images, saving. */
 
 import { fill, h } from "../dom.js";
-import { go, page as sitePage, toast } from "../site.js";
+import { letters } from "../letters.js";
+import { Reading } from "../reading.js";
+import { go, page as sitePage, site, toast } from "../site.js";
 import { common, setDrawing } from "./actions.js";
 import * as geometry from "./boxes.js";
 import * as conflict from "./conflict.js";
 import { Desk, nameOf } from "./desk.js";
 import { filmstrip } from "./filmstrip.js";
+import { foldable } from "./folding.js";
 import { MODES } from "./golden.js";
 import * as keys from "./keys.js";
 import * as paint from "./paint.js";
@@ -57,6 +60,8 @@ export class Bench extends Walk {
     this.status = tools.status(() => this.saver.retry());
     this.light = tools.light(this.stage);
     this.side = h("aside.lp-side", { "aria-label": "Panel" });
+    this.reading = new Reading(name, element, "stage");
+    site.addEventListener("back", () => this.back());
     this.root = element;
     this.element = element;
   }
@@ -71,6 +76,7 @@ export class Bench extends Walk {
     this.bench = h("div.lp-bench.lp-waiting", { "data-page": this.name }, this.tools.root,
       h("div.lp-middle", {}, h("div.lp-frame-of-stage", {}, this.stage.root, this.light.root, this.place), this.status.root, this.strip.root), this.side);
     fill(this.element, this.bench);
+    foldable(this.name, this.panels.map((panel) => panel.root));
     this.element.removeAttribute("aria-busy");
     this.desk.addEventListener("change", (/** @type {any} */ e) => this.show(e.detail));
     this.saver.addEventListener("status", () => this.tell());
@@ -97,18 +103,28 @@ export class Bench extends Walk {
     const image = Number(query.get("image") ?? 0);
     const project = query.get("project") ?? "";
     const same = project === this.project && filters.toString() === this.filters.toString();
-    if (same && this.list.length && (!image || image === this.desk.item?.id)) return this.again();
+    if (same && this.list.length && this.loadedFor === this.view && (!image || image === this.desk.item?.id)) return this.reading.rest(), this.again();
     this.project = project;
     this.filters = filters;
     // An image of the view that was left does not belong into the address of this one.
     clearTimeout(this.urlTimer);
-    if (!project) return this.lack();
-    return this.jump(image);
+    if (!project) return this.reading.rest(), this.lack();
+    return this.reading.show(this.view, () => this.jump(image), () => this.list.length && this.focus());
+  }
+
+  /** The server answers again: what could not be fetched meanwhile is. */
+  back() {
+    this.saver.retry();
+    if (!this.visible || !this.desk.item) return;
+    this.age();
+    this.refresh();
+    if (this.pictures.failed.size) this.stage.show(this.desk.item);
   }
 
   focus() {
     const at = document.activeElement;
-    if (!at || at === document.body || at.closest("[role=tab]")) this.stage.focus();
+    // What has just been hidden keeps the focus until the next frame.
+    if (!at || at === document.body || at.closest("[role=tab]") || !at.checkVisibility()) this.stage.focus();
   }
 
   /** The page was left and is looked at again. */
@@ -119,16 +135,24 @@ export class Bench extends Walk {
   }
 
   know({ project, me }) {
+    const chosen = this.desk.kind(this.desk.label).class_id;
     this.desk.classes = project.classes;
     this.desk.byImage = project.task === "classify";
     this.desk.editable = me.role !== "viewer";
     this.colors = new Map(project.classes.map((c) => [c.name, c.color]));
-    if (!this.colors.has(this.desk.label)) this.desk.label = project.classes[0]?.name ?? "";
+    this.letters = letters(project.classes);
+    this.desk.label = (project.classes.find((c) => c.id === chosen) ?? project.classes[0])?.name ?? "";
     this.bench.classList.toggle("lp-read-only", !this.desk.editable);
+    this.tell();
   }
 
   color(label) {
     return this.colors?.get(label) ?? GREY;
+  }
+
+  /** Its sign beside the colour, where there are many classes. @param {string} label */
+  letter(label) {
+    return this.letters?.[label] ?? "";
   }
 
   /** @param {import("./types.js").Item} item */
@@ -201,7 +225,7 @@ export class Bench extends Walk {
   tell() {
     this.telling ??= requestAnimationFrame(() => {
       this.telling = undefined;
-      this.status.saved(this.saver.status);
+      this.status.saved(this.desk.editable || this.saver.entries.size ? this.saver.status : { kind: "saved", words: "You may look; nothing is saved" });
     });
   }
 
@@ -219,7 +243,7 @@ export class Bench extends Walk {
     const alone = this.desk.chosen.length === 1 && this.desk.editable;
     return this.desk.sheet.boxes.map((box) => {
       const selected = this.desk.selected.has(box.id);
-      return { ...box, color: this.color(box.label), text: box.label, kind: "solid", selected, hover: this.hovered === box.id, handles: selected && alone };
+      return { ...box, color: this.color(box.label), text: box.label, letter: this.letter(box.label), kind: "solid", selected, hover: this.hovered === box.id, handles: selected && alone };
     });
   }
 
@@ -236,7 +260,7 @@ export class Bench extends Walk {
     });
     if (draft?.rectangle) named.push({ ...draft.rectangle, color: this.color(this.desk.label), text: this.desk.label, kind: "solid", selected: true });
     if (this.anchor && this.cursor) named.push({ ...geometry.between(this.anchor, this.cursor), color: this.color(this.desk.label), text: "", kind: "solid", selected: true });
-    if (pane > 0) named.forEach((mark) => ((mark.kind = "ghost"), (mark.text = ""), (mark.handles = false)));
+    if (pane > 0) named.forEach((mark) => ((mark.kind = "ghost"), (mark.text = mark.letter = ""), (mark.handles = false)));
     paint.marks(ctx, view, [...named, ...(this.ghosts ?? [])]);
     if (draft?.band) paint.band(ctx, view, draft.band);
     const at = this.cursor ?? this.pointer.at;

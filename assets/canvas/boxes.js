@@ -118,12 +118,16 @@ export function pasted(boxes, width, height) {
     .map((box) => ({ ...copied(box, 0, width, height), ...clipped(box, width, height) }));
 }
 
+/** What a box shows, however that is called: its class may have been renamed since the page was opened.
+ * @param {{label: string, class_id?: number | null}} box */
+export const classOf = (box) => box.class_id ?? box.label;
+
 /** Whether two sets of boxes say the same, whatever their order.
  * @param {readonly Box[]} mine @param {readonly Box[]} theirs */
 export function same(mine, theirs) {
   if (mine.length !== theirs.length) return false;
   const text = (/** @type {Box} */ b) =>
-    [b.id, b.label, ...[b.x1, b.y1, b.x2, b.y2].map((v) => v.toFixed(3))].join(' ');
+    [b.id, classOf(b), ...[b.x1, b.y1, b.x2, b.y2].map((v) => v.toFixed(3))].join(' ');
   const known = new Set(theirs.map(text));
   return mine.every((box) => known.has(text(box)));
 }
@@ -132,7 +136,7 @@ export function same(mine, theirs) {
 export function joined(mine, theirs) {
   const names = new Set(theirs.map((box) => box.id));
   const extra = mine
-    .filter((box) => !theirs.some((their) => their.label === box.label && overlap(their, box) > 0.95))
+    .filter((box) => !theirs.some((their) => classOf(their) === classOf(box) && overlap(their, box) > 0.95))
     .map((box) => (names.has(box.id) ? { ...box, id: newId() } : box));
   return [...theirs, ...extra];
 }

@@ -73,6 +73,16 @@ export class Desk extends EventTarget {
     }
   }
 
+  /** Lets go of images; what is not saved, or can be undone, stays. @param {Item[]} items */
+  release(items) {
+    for (const { id } of items) {
+      if (this.saver.pending(id) || this.item?.id === id) continue;
+      this.items.delete(id);
+      const { past, future } = this.history.of(id);
+      if (!past.length && !future.length) this.sheets.delete(id);
+    }
+  }
+
   saved({ image, version, sheet }) {
     const item = this.items.get(image);
     if (item) Object.assign(item, { version, ...sheet });
@@ -152,9 +162,14 @@ export class Desk extends EventTarget {
 
   /** The box that a proposal becomes, which remembers the detection. @param {Proposal} p @returns {Box} */
   taken(p) {
-    const { x1, y1, x2, y2, label, run, idx } = p;
+    const { x1, y1, x2, y2, label, class_id, run, idx } = p;
     const image = /** @type {Item} */ (this.item).id;
-    return { id: geometry.newId(), x1, y1, x2, y2, label, origin: "model", detection: { run, image, idx } };
+    return { id: geometry.newId(), x1, y1, x2, y2, label, class_id, origin: "model", detection: { run, image, idx } };
+  }
+
+  /** A class by its name of now and by its id, which stays what it is when it is renamed. @param {string} label */
+  kind(label) {
+    return { label, class_id: this.classes.find((one) => one.name === label)?.id ?? null };
   }
 
   get chosenProposals() {
@@ -166,7 +181,7 @@ export class Desk extends EventTarget {
     const label = this.label || this.classes[0]?.name;
     if (!label) return;
     /** @type {Box} */
-    const box = { id: geometry.newId(), ...r, label, origin: "human", detection: null };
+    const box = { id: geometry.newId(), ...r, ...this.kind(label), origin: "human", detection: null };
     this.commit("draw", { boxes: [...this.sheet.boxes, box] });
     this.select([box.id]);
   }
@@ -203,7 +218,7 @@ export class Desk extends EventTarget {
   classify(label) {
     if (this.byImage) return this.commit("class", { label });
     this.label = label;
-    const other = this.chosen.filter((box) => box.label !== label).map((box) => ({ ...box, label }));
+    const other = this.chosen.filter((box) => box.label !== label).map((box) => ({ ...box, ...this.kind(label) }));
     const proposals = this.chosenProposals;
     if (!other.length && !proposals.length) return this.changed("selection");
     const byId = new Map(other.map((box) => [box.id, box]));
@@ -217,7 +232,7 @@ export class Desk extends EventTarget {
     const refused = [...this.refused];
     for (const p of proposals) {
       const at = boxes.findIndex((b) => b.label === label && geometry.overlap(b, p) > 0.5);
-      const made = this.taken({ ...p, label });
+      const made = this.taken({ ...p, ...this.kind(label) });
       if (at < 0) boxes.push(made);
       else if (boxes[at].detection) refused.push(p.idx);
       else boxes[at] = { ...boxes[at], detection: made.detection };

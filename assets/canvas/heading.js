@@ -7,7 +7,7 @@ import * as words from "../words.js";
 
 const SORTS = [["doubt", "Most doubtful first"], ["score", "Best score first"], ["detections", "Most detections first"], ["size", "Largest first"], ["name", "By name"]];
 const SCORES = [["", "Any score"], ["0.25", "Score ≥ .25"], ["0.5", "Score ≥ .50"], ["0.75", "Score ≥ .75"], ["0.9", "Score ≥ .90"]];
-const STANDS = [["", "Open"], ["pass", "Passed"], ["fail", "Failed"]];
+const STANDS = [["", "Open"], ["rule-fail", "Open, failed by the rule"], ["rule-pass", "Open, passed by the rule"], ["pass", "Passed by people"], ["fail", "Failed by people"]];
 
 export class Heading {
   constructor() {

@@ -1,12 +1,16 @@
 /** The parts of the review's panel, and what accepting and refusing a detection does to the image. */
 
 import { fill, h } from "../dom.js";
+import { swatch } from "../letters.js";
 import { nameOf } from "./desk.js";
+import { many } from "../words.js";
 import { tip } from "./keys.js";
-import { short, swatch } from "./panel.js";
+import { short } from "./panel.js";
 import * as verdicts from "./verdicts.js";
 
 const KINDS = { TP: "solid", FP: "crossed", "": "dashed", "false call": "crossed" };
+/** What a person reads; "": nobody has said anything of it yet. */
+const WORDS = { TP: "as labelled", FP: "not labelled", FN: "missed", "": "undecided" };
 const SIGNS = { accepted: "✓", corrected: "✓", "false call": "×" };
 
 /** Detections over labels: line, mark and word tell what each is. */
@@ -22,9 +26,9 @@ export function marks(page) {
 
 function labelMark(page, box, stand, lacking) {
   const selected = page.desk.selected.has(box.id);
-  const word = lacking ? "FN" : stand?.own ? SIGNS[stand.word] : stand ? "TP" : "";
+  const word = lacking ? WORDS.FN : stand?.own ? SIGNS[stand.word] : "";
   return {
-    ...box, color: page.color(box.label), text: `${word} ${box.label}`.trim(), kind: lacking ? "dotted" : "solid", selected,
+    ...box, color: page.color(box.label), text: `${word} ${box.label}`.trim(), letter: page.letter(box.label), kind: lacking ? "dotted" : "solid", selected,
     hover: page.hovered === box.id, handles: selected && page.desk.chosen.length === 1 && page.desk.editable,
   };
 }
@@ -32,10 +36,10 @@ function labelMark(page, box, stand, lacking) {
 function detectionMark(page, { detection, word, label }) {
   const name = nameOf(detection);
   const kind = label && page.showLabels && word === "TP" ? "dashed" : KINDS[word] ?? "solid";
-  const said = word === "false call" ? "×" : word;
+  const said = { "false call": "×", TP: "", FP: WORDS.FP }[word] ?? word;
   return {
     ...detection, id: name, color: page.color(detection.label), kind, selected: page.desk.selected.has(name),
-    text: `${said} ${detection.label} ${short(detection.score)}`.trim(), hover: page.hovered === name,
+    text: `${said} ${detection.label} ${short(detection.score)}`.trim(), letter: page.letter(detection.label), hover: page.hovered === name,
   };
 }
 
@@ -78,7 +82,7 @@ export function defect(page) {
   const words = h("div.lp-defect", {});
   const button = (key, text, does, run) => h("button.lp-button", { onclick: run, title: tip(does, "review") }, h("kbd", {}, key), text);
   const root = h("section.lp-section", {}, title, page.closeup.root, words, h("div.lp-three.for-labeler", {},
-    button("A", "Defect", "accept", () => page.decide("accept")), button("F", "False call", "reject", () => page.decide("reject")),
+    button("A", "Defect", "accept", () => page.decide("accept")), button("R", "False call", "reject", () => page.decide("reject")),
     button("D", "Missed", "draw", () => page.acts.draw())));
   const render = () => {
     const { desk } = page;
@@ -88,7 +92,7 @@ export function defect(page) {
     const stand = stands[at];
     const mark = stand ? { ...(stand.own ?? stand.detection), color: page.color((stand.own ?? stand.detection).label), kind: "solid" } : box && { ...box, color: page.color(box.label), kind: "solid" };
     title.textContent = stand ? `Defect ${at + 1} of ${stands.length}` : box ? "Label" : stands.length ? "All decided" : "Nothing found here";
-    fill(words, mark && [swatch(mark.color), h("b", {}, mark.label), stand && h("span.number", {}, short(stand.detection.score)), h("span.lp-word", {}, stand?.word ?? "")]);
+    fill(words, mark && [swatch(mark.color), h("b", {}, mark.label), stand && h("span.number", {}, short(stand.detection.score)), h("span.lp-word", {}, WORDS[stand?.word] ?? stand?.word ?? "")]);
     page.closeup.show(desk.item, mark ?? null);
   };
   return { root, render };
@@ -104,15 +108,15 @@ export function list(page) {
   } }), words);
   const root = h("section.lp-section", {}, h("h3", {}, "Found", count), h("div.lp-toggles", {}, toggle("showLabels", "Labels"), toggle("showDetections", "Detections")), rows);
   const row = (id, label, word, score) => h("div.lp-row", { "aria-current": String(page.desk.selected.has(id)) },
-    h("button.lp-box", { onclick: () => page.desk.select([id]) }, swatch(page.color(label)), h("span.lp-name", {}, label), h("span.lp-word", {}, word), h("span.lp-size", {}, score)));
+    h("button.lp-box", { onclick: () => page.desk.select([id]) }, swatch(page.color(label), page.letter(label)), h("span.lp-name", {}, label), h("span.lp-word", {}, word), h("span.lp-size", {}, score)));
   const render = () => {
     const stands = page.stands;
     const lacking = verdicts.missed(page.desk, stands);
     const right = stands.filter((s) => s.label && s.word !== "false call").length;
     const wrong = stands.filter((s) => s.word === "FP" || s.word === "false call").length;
-    count.textContent = `TP ${right}  FP ${wrong}  FN ${lacking.length}`;
-    fill(rows, stands.slice(0, 100).map((s) => row(s.own?.id ?? nameOf(s.detection), (s.own ?? s.detection).label, s.word || "undecided", short(s.detection.score))),
-      lacking.slice(0, 100).map((box) => row(box.id, box.label, "FN missed", "")));
+    count.textContent = `${right} right · ${wrong} false · ${lacking.length} missed`;
+    fill(rows, stands.slice(0, 100).map((s) => row(s.own?.id ?? nameOf(s.detection), (s.own ?? s.detection).label, WORDS[s.word] ?? s.word, short(s.detection.score))),
+      lacking.slice(0, 100).map((box) => row(box.id, box.label, "missed", "")));
   };
   return { root, render };
 }
@@ -121,13 +125,14 @@ export function list(page) {
 export function board(page) {
   const rule = h("p.lp-rule");
   const pass = h("button.lp-button", { title: tip("pass", "review"), onclick: () => page.finish("pass") }, h("kbd", {}, "P"), "Pass");
-  const fail = h("button.lp-button", { title: tip("fail", "review"), onclick: () => page.finish("fail") }, h("kbd", {}, "X"), "Fail");
+  const fail = h("button.lp-button", { title: tip("fail", "review"), onclick: () => page.finish("fail") }, h("kbd", {}, "B"), "Fail");
   const next = h("button.lp-button.primary", { title: tip("done", "review"), onclick: () => page.finish("") }, h("kbd", {}, "Enter"), "Done, next");
   const root = h("section.lp-section", {}, h("h3", {}, "Board"), rule, h("div.lp-three.for-labeler", {}, pass, fail, next));
   const render = () => {
     const { verdict, defects } = verdicts.board(page.desk, page.ruled, page.rule);
     const own = page.desk.sheet.verdict;
-    rule.textContent = `Rule: ${verdict}${defects.length ? `, ${defects.length} of severity ${page.rule.severity} or more` : ""}.${own ? ` Yours: ${own}.` : ""}`;
+    const severe = page.rule.severity > 1 ? ` of severity ${page.rule.severity} or more` : "";
+    rule.textContent = `Rule: ${verdict}${defects.length ? `, for ${many(defects.length, "defect")}${severe}` : ""}.${own ? ` Yours: ${own}.` : ""}`;
     pass.setAttribute("aria-pressed", String(own === "pass"));
     fail.setAttribute("aria-pressed", String(own === "fail"));
     [pass, fail, next].forEach((button) => (button.disabled = !page.desk.editable || !page.desk.item));

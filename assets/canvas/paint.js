@@ -1,9 +1,10 @@
 /** Draws the overlay: boxes with a dark halo, chips where they fit, handles, the crosshair. */
 
+import { readable } from "../letters.js";
 import { HANDLES, handlePoint } from "./boxes.js";
 
 /**
- * @typedef {{x1: number, y1: number, x2: number, y2: number, color: string, text: string,
+ * @typedef {{x1: number, y1: number, x2: number, y2: number, color: string, text: string, letter?: string,
  *   kind: "solid" | "dashed" | "dotted" | "crossed" | "ghost", selected?: boolean,
  *   hover?: boolean, handles?: boolean}} Mark
  * @typedef {import("./view.js").View} View
@@ -100,17 +101,19 @@ function diagonals(ctx, group, width, color) {
 }
 
 function chip(ctx, view, mark) {
-  if (!mark.text) return;
-  const wide = width(ctx, mark.text) + 8;
   const chosen = mark.selected || mark.hover;
-  if (!chosen && (mark.x2 - mark.x1 < wide || mark.y2 - mark.y1 < 24)) return;
+  const fits = (text) => text && (chosen || (mark.x2 - mark.x1 >= width(ctx, text) + 8 && mark.y2 - mark.y1 >= 24));
+  // Of many classes a small box has its letter at least.
+  const text = fits(mark.text) ? mark.text : mark.letter;
+  if (!text) return;
+  const wide = width(ctx, text) + 8;
   const x = Math.max(0, Math.min(mark.x1 - 1, view.width - wide));
   const y = mark.y1 >= 16 ? mark.y1 - 16 : Math.min(view.height - 16, Math.max(0, mark.y1));
   ctx.globalAlpha = chosen ? 1 : 0.9;
   ctx.fillStyle = mark.color;
   ctx.fillRect(x, y, wide, 15);
   ctx.fillStyle = readable(mark.color);
-  ctx.fillText(mark.text, x + 4, y + 11.5);
+  ctx.fillText(text, x + 4, y + 11.5);
   ctx.globalAlpha = 1;
 }
 
@@ -121,13 +124,6 @@ function width(ctx, text) {
   const measured = ctx.measureText(text).width;
   widths.set(text, measured);
   return measured;
-}
-
-/** Black or white, whichever reads better on a colour. @param {string} color */
-export function readable(color) {
-  const [r, g, b] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255);
-  const linear = (/** @type {number} */ v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) > 0.179 ? "#000000" : "#ffffff";
 }
 
 function handles(ctx, mark) {

@@ -1,6 +1,7 @@
 /** The panel beside the picture: classes, the boxes of this image, proposals, the image itself, history. */
 
 import { fill, h, say } from "../dom.js";
+import { swatch } from "../letters.js";
 import * as words from "../words.js";
 import { atLeast, clipped } from "./boxes.js";
 import { nameOf } from "./desk.js";
@@ -11,18 +12,13 @@ import { tip } from "./keys.js";
 const MOST_ROWS = 120;
 const ORIGINS = { human: "by hand", model: "from a model", import: "imported", golden: "from the golden" };
 
-/** @param {string} color */
-export function swatch(color) {
-  return h("span.lp-swatch", { style: { background: color }, "aria-hidden": "true" });
-}
-
 /** @param {string} title @param {any} count @param {...any} body */
 function section(title, count, ...body) {
   return h("section.lp-section", {}, h("h3", {}, title, h("span.lp-count", {}, count)), body);
 }
 
 /** @param {{desk: Desk, color: (label: string) => string}} page */
-export function classes({ desk, color }) {
+export function classes({ desk, color, letter }) {
   const search = h("input.lp-search", {
     type: "search", placeholder: "Find a class", title: tip("search", "annotate"), "aria-label": "Find a class",
     oninput: () => render(),
@@ -45,13 +41,13 @@ export function classes({ desk, color }) {
   };
   const row = kept((c) => h("button.lp-class", {
     title: `${c.name}${hotkey(desk, c) ? ` (${hotkey(desk, c)})` : ""}`, onclick: () => desk.classify(c.name),
-  }, swatch(color(c.name)), h("span.lp-name", {}, c.name), h("span.lp-number"), h("kbd", {}, hotkey(desk, c))));
+  }, swatch(color(c.name), letter(c.name)), h("span.lp-name", {}, c.name), h("span.lp-number"), h("kbd", {}, hotkey(desk, c))));
   const render = () => {
     /** @type {Record<string, number>} */
     const counts = {};
     desk.sheet.boxes.forEach((box) => (counts[box.label] = (counts[box.label] ?? 0) + 1));
     fill(list, matches().slice(0, 200).map((c) => {
-      const button = row(c, `${c.color}${hotkey(desk, c)}`);
+      const button = row(c, `${c.color}${hotkey(desk, c)} ${letter(c.name)}`);
       state(button, "aria-pressed", current(desk) === c.name);
       say(button.querySelector(".lp-number"), String(counts[c.name] ?? ""));
       return button;
@@ -95,7 +91,7 @@ export function hotkey(desk, c) {
 }
 
 /** @param {{desk: Desk, color: (label: string) => string, look: (r: any) => void}} page */
-export function boxList({ desk, color, look }) {
+export function boxList({ desk, color, letter, look }) {
   const list = h("div.lp-boxes", {});
   const count = h("span.lp-count");
   const numbers = corners(desk);
@@ -104,23 +100,25 @@ export function boxList({ desk, color, look }) {
       title: `${box.label}, ${ORIGINS[box.origin] ?? box.origin}${box.author ? `, ${box.author}` : ""}`,
       onclick: (/** @type {MouseEvent} */ e) => desk.select([box.id], e.ctrlKey || e.shiftKey),
       ondblclick: () => look(box),
-    }, swatch(color(box.label)), h("span.lp-name", {}, box.label), mark(box),
+    }, swatch(color(box.label), letter(box.label)), h("span.lp-name", {}, box.label), mark(box),
     h("span.lp-size", {}, `${Math.round(box.x2 - box.x1)}×${Math.round(box.y2 - box.y1)}`)),
     h("button.lp-quiet", { "aria-label": `Delete ${box.label}`, title: tip("remove", "annotate"), hidden: !desk.editable,
       onclick: () => { desk.select([box.id]); desk.remove(); } }, "×")));
   const shownAs = (box) => {
-    const line = row(box, `${color(box.label)}${desk.editable}`);
+    const line = row(box, `${color(box.label)}${letter(box.label)}${desk.editable}`);
     state(line, "aria-current", desk.selected.has(box.id));
     return line;
   };
   const none = h("p.lp-hint", {}, "None yet. ", h("span.for-labeler", {}, "Press ", h("kbd", {}, "D"), " and drag over a defect."));
   /** @type {HTMLElement | undefined} */
   let chosen;
-  /** Brings the row of a newly chosen box into sight, without moving anything but the list. */
+  /** Brings the row of a newly chosen box into sight, without moving anything but the panel. */
   const follow = (/** @type {HTMLElement | undefined} */ line) => {
-    if (line && line !== chosen) {
-      const least = line.offsetTop + line.offsetHeight - list.clientHeight;
-      list.scrollTop = Math.min(line.offsetTop, Math.max(least, list.scrollTop));
+    const side = /** @type {HTMLElement | null} */ (list.closest(".lp-side"));
+    if (line && side && line !== chosen) {
+      const row = line.getBoundingClientRect();
+      const seen = side.getBoundingClientRect();
+      side.scrollTop += Math.max(0, row.bottom - seen.bottom) - Math.max(0, seen.top - row.top);
     }
     chosen = line;
   };
@@ -186,7 +184,7 @@ function corners(desk) {
 }
 
 /** @param {{desk: Desk, threshold: () => number, setThreshold: (v: number) => void, color: (label: string) => string, acceptAll: () => void}} page */
-export function proposals({ desk, threshold, setThreshold, color, acceptAll }) {
+export function proposals({ desk, threshold, setThreshold, color, letter, acceptAll }) {
   const slider = h("input", {
     type: "range", min: 0, max: 1, step: 0.01, "aria-label": "Least score of the proposals shown",
     oninput: () => setThreshold(Number(slider.value)),
@@ -198,7 +196,7 @@ export function proposals({ desk, threshold, setThreshold, color, acceptAll }) {
   const all = h("button.lp-button.lp-wide.for-labeler", { onclick: acceptAll, title: tip("acceptAll", "annotate") });
   const row = (p) => h("div.lp-row", { "aria-current": String(desk.selected.has(nameOf(p))) },
     h("button.lp-box", { onclick: () => desk.select([nameOf(p)]) },
-      swatch(color(p.label)), h("span.lp-name", {}, p.label), h("span.lp-size", {}, short(p.score))),
+      swatch(color(p.label), letter(p.label)), h("span.lp-name", {}, p.label), h("span.lp-size", {}, short(p.score))),
     h("button.lp-quiet.for-labeler", { title: tip("accept", "annotate"), "aria-label": `Accept ${p.label}`, onclick: () => desk.accept([p]) }, "✓"),
     h("button.lp-quiet.for-labeler", { title: tip("reject", "annotate"), "aria-label": `Reject ${p.label}`, onclick: () => desk.reject([p]) }, "×"));
   const keys = h("span.lp-hint.for-labeler", {}, h("kbd", {}, "A"), " accept ", h("kbd", {}, "R"), " reject");

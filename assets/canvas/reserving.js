@@ -37,26 +37,30 @@ export class Reserving extends Bench {
   async bring(image) {
     const asked = this.view;
     const there = this.list.find((item) => item.id === image);
-    if (there && this.loadedFor === asked) return this.open(there);
-    try {
-      if (this.loadedFor !== asked) await net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }).catch(() => null);
-      const answer = await this.take(image, AHEAD);
-      if (asked !== this.view) return undefined;
-      this.loadedFor = asked;
-      if (answer.held_by) toast(`${answer.held_by} has that image before them; here is the next.`);
-      this.receive(answer);
-      this.list = answer.items.map((item) => this.desk.items.get(item.id));
-    } catch (error) {
-      toast(/** @type {Error} */ (error).message, "failed");
-      return this.lack();
-    }
+    if (there && this.loadedFor === asked) return void this.open(there);
+    if (this.loadedFor !== asked) await net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }).catch(() => null);
+    const answer = await this.take(image, AHEAD).catch((error) => this.untaken(error, asked));
+    if (!answer || asked !== this.view) return undefined;
+    this.loadedFor = asked;
+    if (answer.held_by) toast(`${answer.held_by} has that image before them; here is the next.`);
+    this.receive(answer);
+    this.list = answer.items.map((item) => this.desk.items.get(item.id));
     if (!this.list.length) return this.lack();
     this.focus();
-    return this.open(this.list[0]);
+    return void this.open(this.list[0]);
+  }
+
+  /** Where nothing of the view stands yet, whoever opens it says so and asks again. @param {net.Failure} error @param {string} asked */
+  untaken(error, asked) {
+    if (error.status !== 404 && this.loadedFor !== asked) throw error;
+    toast(error.message, "failed");
+    if (error.status === 404) this.lack();
+    return null;
   }
 
   receive(answer) {
-    Object.assign(this, { others: answer.others, rule: answer.rule, running: answer.running });
+    Object.assign(this, { others: answer.others, running: answer.running });
+    this.hear(answer.rule);
     // Who only looks goes through what is reviewed, too.
     const ahead = answer.me.role === "viewer" ? answer.total : answer.open;
     if (answer.total) Object.assign(this, { total: answer.total, first: Math.max(0, answer.total - ahead) });

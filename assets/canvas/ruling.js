@@ -1,7 +1,8 @@
 /** The parts of the review's panel that set what is shown, and when a board fails. */
 
 import { fill, h, select } from "../dom.js";
-import { short, swatch } from "./panel.js";
+import { swatch } from "../letters.js";
+import { short } from "./panel.js";
 
 const SEVERITIES = Array.from({ length: 11 }, (_, n) => [String(n), n ? `Severity ${n} or more` : "Any defect"]);
 const REPEATS = [["0", "None"], ["0.05", "5 % of the boards"], ["0.1", "10 % of the boards"]];
@@ -20,7 +21,7 @@ function slider(label, get, set) {
 /** The score slider that acts at once. */
 export function scores(page) {
   const all = slider("Least score shown", () => page.least, (v) => page.setLeast(v));
-  return { root: h("section.lp-section", {}, h("h3", {}, "Score"), all.root), render: all.render };
+  return { root: h("section.lp-section", { title: "Detections below it are hidden from you alone; the rule does not change" }, h("h3", {}, "Shown from this score"), all.root), render: all.render };
 }
 
 /** When a board fails, for all who review this project. */
@@ -30,7 +31,7 @@ export function rule(page) {
   const counts = slider("Least score that counts", () => page.rule.threshold, (v) => page.setRule({ threshold: v }));
   const each = h("div.lp-each");
   const root = h("details.lp-section", { ontoggle: () => render() }, h("summary", {}, "Rule and thresholds"),
-    h("div.lp-each", {}, h("label", {}, h("span", {}, "Fails from"), severity), h("label", {}, h("span", {}, "Least score"), counts.root)),
+    h("div.lp-each", {}, h("label", {}, h("span", {}, "Fails from"), severity), h("label", { title: "A detection below it fails no board, for all who review this project" }, h("span", {}, "Counts from score"), counts.root)),
     h("p.lp-rule", {}, "Each class may have its own:"), each,
     h("div.lp-each", { title: "A few boards come back unmarked, so that the report can say how well answers agree." }, h("label", {}, h("span", {}, "Blind repeats"), repeats)));
   /** @type {any[]} */
@@ -46,7 +47,7 @@ export function rule(page) {
     if (now !== names) {
       names = now;
       own = page.desk.classes.map((c) => [c.name, slider(c.name, () => page.rule.thresholds[c.name] ?? page.rule.threshold, (v) => page.setClassLeast(c.name, v))]);
-      fill(each, own.map(([name, one]) => h("label", {}, h("span", {}, swatch(page.color(name)), name), one.root)));
+      fill(each, own.map(([name, one]) => h("label", {}, h("span", {}, swatch(page.color(name), page.letter(name)), name), one.root)));
     }
     own.forEach(([, one]) => one.render());
   };

@@ -46,7 +46,7 @@ export async function comparison(project, run, against) {
 
 /** Escapes and false calls, and how well second answers agree; counted by the server. */
 function figures(run, known) {
-  const escapes = h("td.number"), calls = h("td.number"), kappa = h("small.lp-kappa");
+  const escapes = h("td.number"), calls = h("td.number"), kappa = h("small.lp-kappa"), ruled = h("small");
   const key = `${run.id}/${run.images}/${run.reviewed}`;
   const show = (found) => {
     const title = found.images ? `in ${words.many(found.images, "labelled image")}` : "No image of this run is labelled yet";
@@ -55,6 +55,7 @@ function figures(run, known) {
       cell.title = title;
     });
     fill(kappa, agreement(found.agreement));
+    fill(ruled, "rule: ", verdict(run, "pass", found.ruled.pass), " · ", verdict(run, "fail", found.ruled.fail));
   };
   const count = async () => {
     if (!known.has(key)) known.set(key, await net.get(`/api/runs/${run.id}/figures`).catch(() => null));
@@ -62,7 +63,12 @@ function figures(run, known) {
   };
   fill(escapes, h("button.quiet", { title: "Count escapes and false calls", onclick: count }, "count"));
   if (known.get(key)) show(known.get(key));
-  return { escapes, calls, kappa, count };
+  return { escapes, calls, kappa, ruled, count };
+}
+
+/** How many images the rule passes or fails, and the way to them. */
+function verdict(run, name, number) {
+  return h("a", { href: `?${address(run.id, { stands: `rule-${name}` })}`, title: `Images that the rule ${name === "pass" ? "passes" : "fails"}; those that nobody has judged are opened` }, `${words.count(number)} ${name}`);
 }
 
 /** Cohen's kappa of blind repeats, by boards where there are enough, else by detections. */
@@ -89,7 +95,7 @@ function line(run, before, counted) {
     counted.escapes, counted.calls,
     h("td.number", { title: run.seconds ? `in ${words.span(run.seconds)}` : "" }, run.finished ? (run.seconds ? `${words.count(Math.round(run.images / run.seconds))} images/s` : "–") : "running"),
     h("td", {}, h("div.lp-progress", { title: `${run.reviewed} of ${run.images}` }, h("i", { style: { width: `${run.images ? (100 * run.reviewed) / run.images : 0}%` } })),
-      h("small", {}, `${words.count(run.reviewed)} of ${words.count(run.images)}`), counted.kappa),
+      h("small", {}, `${words.count(run.reviewed)} of ${words.count(run.images)}`), counted.ruled, counted.kappa),
     h("td.lp-takes", {}, before && h("a", { href: `?${address(run.id, { view: "compare", against: before.id })}` }, `Compare with ${before.id}`),
       h("div.row", {}, EXPORTS.map(([name, text]) => h("a", { href: `/api/runs/${run.id}/export/${name}`, download: "" }, text)))),
     h("td", {}, h("button.primary", { onclick: open }, run.reviewed >= run.images && run.images ? "Look" : "Review")));

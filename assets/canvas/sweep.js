@@ -2,7 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import * as net from "../net.js";
-import { go, toast } from "../site.js";
+import { attempt, go, toast } from "../site.js";
 import * as words from "../words.js";
 import * as paint from "./paint.js";
 import { previewUrl } from "./pictures.js";
@@ -14,24 +14,31 @@ const MOST_SWEEPS = 50;
 const SIGNS = { accept: "✓ defect", correct: "✓ corrected", false_call: "× false call" };
 
 export class Wall {
-  /** @param {import("./pictures.js").Pictures} pictures @param {(label: string) => string} color */
-  constructor(pictures, color) {
+  /** @param {import("./pictures.js").Pictures} pictures @param {(label: string) => Element} swatch @param {(label: string) => string} color @param {import("./saving.js").Saver} saver */
+  constructor(pictures, swatch, color, saver) {
     this.pictures = pictures;
+    this.swatch = swatch;
     this.color = color;
+    this.saver = saver;
     this.tiles = [];
     this.at = 0;
     this.total = 0;
     this.chosen = new Set();
     this.done = new Sweeps();
-    this.outbox = new Outbox((text) => (this.status.textContent = text));
     this.classes = h("div.lp-wall-classes", { role: "tablist", "aria-label": "Classes" });
     this.grid = h("div.lp-wall-grid", { role: "listbox", "aria-multiselectable": "true", "aria-label": "Detections" });
     this.status = h("span.lp-wall-status", { role: "status" });
     this.scroll = h("div.lp-wall-scroll", { tabIndex: 0, onscroll: () => this.more() }, this.grid);
     this.root = h("div.lp-wall", { hidden: true }, h("header", {}, this.classes, this.status,
-      h("span.lp-hint.for-labeler", {}, "Drag over crops, then ", [["A", "defect"], ["F", "false call"], ["Z", "undo"]].map(([key, does]) => [h("kbd", {}, key), ` ${does} `])),
+      h("span.lp-hint.for-labeler", {}, "Drag over crops, then ", [["A", "defect"], ["R", "false call"], ["Z", "undo"]].map(([key, does]) => [h("kbd", {}, key), ` ${does} `])),
       h("button", { onclick: () => go({ view: "" }) }, "Images")), this.scroll);
+    saver.addEventListener("status", () => this.tell());
+    saver.addEventListener("swept", (/** @type {any} */ e) => this.answered(e.detail));
     this.watch();
+  }
+
+  tell() {
+    this.status.textContent = this.saver.status.words;
   }
 
   /** @param {number} run @param {string} label */
@@ -40,23 +47,31 @@ export class Wall {
     this.done.open(run, label);
     this.chosen.clear();
     fill(this.grid);
-    this.outbox.open(run);
+    await this.saver.ready;
     const first = await this.load();
     const names = Object.keys(first.classes);
     if (!label && names.length) return this.show(run, names[0]);
     fill(this.classes, names.map((name) => h("button", {
       role: "tab", "aria-selected": String(name === label), onclick: () => go({ class: name }, { replace: true }),
-    }, h("span.lp-swatch", { style: { background: this.color(name) } }), `${name} `, h("b.number", {}, words.count(first.classes[name])))));
-    this.scroll.focus({ preventScroll: true });
+    }, this.swatch(name), `${name} `, h("b.number", {}, words.count(first.classes[name])))));
     return this.point(0);
   }
 
+  /** It is seen. */
+  stand() {
+    this.scroll.focus({ preventScroll: true });
+    this.more();
+  }
+
   async load() {
-    this.loading = net.get(`/api/runs/${this.run}/wall?label=${encodeURIComponent(this.label ?? "")}&offset=${this.tiles.length}&limit=${PAGE}`);
-    const answer = await this.loading.catch((error) => (toast(error.message, "failed"), { total: 0, classes: {}, tiles: [] }));
-    this.loading = null;
+    const { run, label } = this;
+    this.loading = net.get(`/api/runs/${run}/wall?label=${encodeURIComponent(label ?? "")}&offset=${this.tiles.length}&limit=${PAGE}`);
+    const answer = await this.loading.finally(() => (this.loading = null));
+    if (run !== this.run || label !== this.label) return answer;
     this.total = answer.total;
     const from = this.tiles.length;
+    const underWay = new Map(this.saver.sweeping(this.run ?? 0).map((one) => [nameOf(one), one.verdict]));
+    for (const tile of answer.tiles) tile.verdict = underWay.get(nameOf(tile)) ?? tile.verdict;
     this.tiles.push(...answer.tiles);
     this.grid.append(...answer.tiles.map((tile, at) => this.make(tile, from + at)));
     return answer;
@@ -64,7 +79,7 @@ export class Wall {
 
   more() {
     const { scrollTop, clientHeight, scrollHeight } = this.scroll;
-    if (!this.loading && this.tiles.length < this.total && scrollHeight - scrollTop - clientHeight < 600) this.load();
+    if (!this.loading && this.tiles.length < this.total && scrollHeight - scrollTop - clientHeight < 600) attempt(() => this.load());
   }
 
   make(tile, at) {
@@ -161,12 +176,30 @@ export class Wall {
   }
 
   say(pairs) {
+    const items = pairs.map(([tile, verdict]) => ({ image: tile.image, idx: tile.idx, verdict: verdict === "correct" ? "accept" : verdict, before: tile.verdict }));
     pairs.forEach(([tile, verdict]) => {
       tile.verdict = verdict;
       this.mark(tile);
     });
     this.select();
-    this.outbox.send(pairs.map(([tile, verdict]) => ({ image: tile.image, idx: tile.idx, verdict: verdict === "correct" ? "accept" : verdict })));
+    this.saver.sweep(this.run ?? 0, items);
+  }
+
+  /** What the server did not take is shown as it was before, and said. @param {{entry: import("./saving.js").Sweep, answers: {image: number, error?: string}[]}} told */
+  answered({ entry, answers }) {
+    const refused = new Map(answers.filter((one) => one.error).map((one) => [one.image, one.error]));
+    if (!refused.size) return;
+    const back = entry.items.filter((one) => refused.has(one.image));
+    const known = new Map(entry.run === this.run ? this.tiles.map((tile) => [nameOf(tile), tile]) : []);
+    for (const one of back) {
+      const tile = known.get(nameOf(one));
+      if (tile?.verdict !== one.verdict) continue;
+      tile.verdict = one.before;
+      this.mark(tile);
+    }
+    this.select();
+    const [why] = refused.values();
+    toast(`${words.count(back.length)} of ${words.many(entry.items.length, "crop")} ${back.length === 1 ? "is" : "are"} not saved: ${why}`, "failed");
   }
 
   /** Takes the last sweep back, but for what was judged anew since. */
@@ -222,58 +255,5 @@ class Sweeps {
 
   keep() {
     sessionStorage.setItem(this.key, JSON.stringify(this.past.slice(-MOST_SWEEPS)));
-  }
-}
-
-/** Sweeps on their way to the server, in order; kept in this browser until they are there. */
-class Outbox {
-  /** @param {(text: string) => void} say */
-  constructor(say) {
-    this.say = say;
-    this.waiting = [];
-    this.busy = false;
-  }
-
-  open(run) {
-    this.run = run;
-    this.key = `loupe:sweep:${run}`;
-    this.waiting = JSON.parse(localStorage.getItem(this.key) ?? "[]");
-    this.pump();
-  }
-
-  send(items) {
-    this.waiting.push(items);
-    this.keep();
-    this.pump();
-  }
-
-  keep() {
-    if (this.waiting.length) localStorage.setItem(this.key, JSON.stringify(this.waiting));
-    else localStorage.removeItem(this.key);
-  }
-
-  async pump() {
-    if (this.busy) return;
-    this.busy = true;
-    while (this.waiting.length) {
-      const run = this.run;
-      try {
-        this.say("Saving…");
-        await net.send("POST", `/api/runs/${run}/decide`, { items: this.waiting[0] });
-      } catch (error) {
-        const failure = /** @type {any} */ (error);
-        if (failure.status && failure.status < 500) toast(failure.message, "failed");
-        else {
-          this.say(`No connection: ${words.many(this.waiting.length, "sweep")} kept here`);
-          await new Promise((go_) => setTimeout(go_, 1000));
-          continue;
-        }
-      }
-      if (run !== this.run) break;
-      this.waiting.shift();
-      this.keep();
-      this.say(this.waiting.length ? "Saving…" : "Saved");
-    }
-    this.busy = false;
   }
 }

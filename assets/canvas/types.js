@@ -3,9 +3,9 @@
  *
  * @typedef {{run: number, image: number, idx: number}} DetectionRef
  * @typedef {{id: string, x1: number, y1: number, x2: number, y2: number, label: string,
- *   origin: string, detection: DetectionRef | null, author?: string}} Box
+ *   class_id?: number | null, origin: string, detection: DetectionRef | null, author?: string}} Box
  * @typedef {{idx: number, run: number, x1: number, y1: number, x2: number, y2: number,
- *   label: string, score: number}} Proposal
+ *   label: string, class_id?: number | null, score: number}} Proposal
  * @typedef {{id: number, index: number, name: string, color: string, hotkey: string,
  *   severity: number}} Class
  * @typedef {{id: number, name: string, sha256: string, width: number, height: number,

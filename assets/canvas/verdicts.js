@@ -1,6 +1,6 @@
 /** How detections stand against labels and against what was said of them; and what the rule says of the board. */
 
-import { overlap } from "./boxes.js";
+import { classOf, overlap } from "./boxes.js";
 import { nameOf } from "./desk.js";
 
 /**
@@ -22,7 +22,7 @@ export function matched(detections, boxes) {
     let best = null;
     let most = IOU;
     for (const box of free) {
-      const shared = box.label === detection.label ? overlap(box, detection) : 0;
+      const shared = classOf(box) === classOf(detection) ? overlap(box, detection) : 0;
       if (shared >= most) [best, most] = [box, shared];
     }
     if (best) {
@@ -66,7 +66,7 @@ function word(desk, p, own, label, labelled) {
 }
 
 function changed(box, p) {
-  return box.label !== p.label || ["x1", "y1", "x2", "y2"].some((corner) => Math.abs(box[corner] - p[corner]) > 0.05);
+  return classOf(box) !== classOf(p) || ["x1", "y1", "x2", "y2"].some((corner) => Math.abs(box[corner] - p[corner]) > 0.05);
 }
 
 /** Labels that no detection shows. @param {import("./desk.js").Desk} desk @param {Stand[]} stands_ */

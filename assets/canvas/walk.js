@@ -7,6 +7,8 @@ import { previewUrl } from "./pictures.js";
 const BEFORE = 4;
 const AFTER = 12;
 const STALE = 5000;
+/** Images of a view that are kept at hand. */
+const MOST = 240;
 
 /** The page that walks has a `desk`, a `stage`, `pictures`, and says how an image is opened. */
 export class Walk {
@@ -26,7 +28,8 @@ export class Walk {
   /** Opens an image that may lie far from those at hand. @param {number} image 0: the first */
   async jump(image) {
     const there = this.list.find((item) => item.id === image);
-    if (there && this.loadedFor === this.view) return this.open(there);
+    // Nobody waits for the picture: the page around it is ready.
+    if (there && this.loadedFor === this.view) return void this.open(there);
     const answer = await this.fetch(image, BEFORE, AFTER);
     if (!answer) return undefined;
     this.loadedFor = this.view;
@@ -36,7 +39,7 @@ export class Walk {
     if (!this.list.length) return this.lack();
     this.place.hidden = true;
     this.focus();
-    return this.open(this.list[this.at]);
+    return void this.open(this.list[this.at]);
   }
 
   /** What the list shows: a project, and the filter that chooses among its images. */
@@ -60,6 +63,8 @@ export class Walk {
       return answer;
     } catch (error) {
       const { message, status } = /** @type {net.Failure} */ (error);
+      // Where nothing of the view stands yet, whoever opens it says so and asks again.
+      if (status !== 404 && this.loadedFor !== view) throw error;
       toast(message, "failed");
       // An address that names an image which has been deleted leads to the others.
       const leads = status === 404 && image && view === this.view && this.loadedFor !== view;
@@ -102,8 +107,19 @@ export class Walk {
       this.first -= fresh.length;
     }
     if (!fresh.length && way > 0) this.total = this.first + this.list.length;
+    this.shed(way);
     this.show("image");
     return answer;
+  }
+
+  /** A shift is long: what lies far behind is let go, and fetched again by who goes back. @param {1 | -1} way */
+  shed(way) {
+    const over = this.list.length - MOST;
+    if (over <= 0) return;
+    this.desk.release(this.list.splice(way > 0 ? 0 : MOST, over));
+    if (way < 0) return;
+    this.first += over;
+    this.at -= over;
   }
 
   /** What stands here may be old: another person may have changed it. */

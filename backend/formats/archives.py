@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import stat
 import tarfile
@@ -13,15 +14,19 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from backend.errors import Invalid
-from backend.formats import shelf
+from backend.formats import shelf, tar_stream
 from backend.formats.base import Problem
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".txz")
 MOST_FILES = 400_000  # Python keeps 0.6 kB in memory of each member of a zip
 MOST_RATIO = 300  # of bytes unpacked to bytes packed, once it matters (see _MATTERS)
 _MATTERS = 256 * 1024 * 1024
+LONGEST_NAME, SHOWN = 1000, 200  # letters; the second, of a name that is refused
+_LARGEST_DIRECTORY = 100 * MOST_FILES  # bytes that a zip may take to list its members
 _BLOCK = 1024 * 1024
-_BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, NotImplementedError)
+_BROKEN = (
+    OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, NotImplementedError, RecursionError,
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -84,7 +89,7 @@ def unpack(archive: Path, into: Path, most_bytes: int) -> Unpacked:
 
 
 def _unzip(archive: Path, into: Path, result: Unpacked, budget: _Budget) -> None:
-    with zipfile.ZipFile(archive) as opened:
+    with _Zip(io.FileIO(archive)) as file, zipfile.ZipFile(file) as opened:
         for member in opened.infolist():
             if member.filename.endswith("/"):
                 continue
@@ -105,16 +110,25 @@ def _unzip(archive: Path, into: Path, result: Unpacked, budget: _Budget) -> None
 
 
 def _untar(archive: Path, into: Path, result: Unpacked, budget: _Budget) -> None:
-    with tarfile.open(archive, "r|*") as opened:
-        for member in opened:
-            opened.members.clear()  # type: ignore[attr-defined]  # it would remember all
-            budget.file()
-            if member.isdir():
-                continue
-            name = _accepted(member.name, result, regular=member.isreg())
-            source = opened.extractfile(member) if name else None
-            if source is not None:
-                _store(source, name, into, result, budget)
+    for member, source in tar_stream.members(archive, budget.take):
+        budget.file()
+        if member.isdir():
+            continue
+        name = _accepted(member.name, result, regular=member.isreg())
+        if name and source is not None:
+            _store(source, name, into, result, budget)
+
+
+class _Zip(io.BufferedReader):
+    """A zip whose list of members, which is read in one piece, has a bound."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if (size or 0) > _LARGEST_DIRECTORY:
+            raise Invalid(
+                f"{Path(str(self.name)).name} lists more than {MOST_FILES:,} files; "
+                "unpack it and import the folder."
+            )
+        return super().read(size)
 
 
 def _accepted(raw: str, result: Unpacked, *, regular: bool) -> str:
@@ -122,7 +136,8 @@ def _accepted(raw: str, result: Unpacked, *, regular: bool) -> str:
     name = str(PurePosixPath(raw.replace("\\", "/")))
     reason = _refusal(raw, name, result, regular=regular)
     if reason:
-        result.problems.append(Problem(printable(raw) or "(no name)", None, reason))
+        shown = printable(raw[:SHOWN]) or "(no name)"
+        result.problems.append(Problem(shown, None, reason))
         return ""
     return "" if is_junk(name) else name
 
@@ -133,6 +148,8 @@ def _refusal(raw: str, name: str, result: Unpacked, *, regular: bool) -> str:
         return "a file of the archive has no name."
     if name.startswith("/") or ".." in parts or (parts and parts[0].endswith(":")):
         return "its name leads out of the archive."
+    if len(raw) > LONGEST_NAME:
+        return f"its name has more than {LONGEST_NAME:,} characters."
     if printable(raw) != raw:
         return "its name is not readable text."
     if not regular:

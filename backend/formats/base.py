@@ -87,7 +87,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture on its way out; `golden_read` gives the bytes of the golden it is held against."""
+    """A picture on its way out; `golden_read` gives the bytes of the golden it is held against.
+
+    `number` is the image's own, which stays whatever comes and goes beside it; 0: it has none.
+    """
 
     name: str
     read: Callable[[], bytes] = field(compare=False, repr=False)
@@ -101,6 +104,7 @@ class Picture:
     golden: str = ""
     golden_read: Callable[[], bytes] | None = field(default=None, compare=False, repr=False)
     is_golden: bool = False
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 import json
 import mmap
@@ -17,7 +18,7 @@ from typing import IO, Any
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, json_stream, naming, shelf, writing
+from backend.formats import base, foreign, json_stream, naming, shelf, writing
 from backend.formats.base import (
     Classes,
     Finding,
@@ -29,6 +30,7 @@ from backend.formats.base import (
     Writing,
     Written,
 )
+from backend.formats.foreign_peek import Peek
 from backend.formats.signs import Sign
 from backend.formats.tree import Tree, is_picture
 
@@ -73,12 +75,13 @@ def read(tree: Tree) -> Finding:
 
 
 def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
-    """images/ and annotations/instances_SPLIT.json; ids count from 1, over all splits."""
+    """images/ and annotations/instances_SPLIT.json; an image's id is its number in the project."""
     ids = {name: index for index, name in enumerate(classes, 1)}
     with ExitStack() as stack:
         files: dict[Split | None, _Instances] = {}
         notes = 0
-        for number, picture in enumerate(pictures, 1):
+        for count, picture in enumerate(pictures, 1):
+            number = picture.number or count
             if picture.split not in files:
                 files[picture.split] = stack.enter_context(_instances(folder, picture.split, ids))
             writing.put(folder, f"images/{picture.name}", picture.read())
@@ -119,6 +122,7 @@ class _Instances:
             "image_id": image,
             "category_id": category,
             "bbox": [x1, y1, width, height],
+            "segmentation": [],
             "area": base.rounded(width * height),
             "iscrowd": 0,
         }
@@ -202,7 +206,11 @@ def _is_coco(tree: Tree, name: str) -> bool:
     if not name.lower().endswith(".json"):
         return False
     with tree.path(name).open("rb") as source:
-        return bool(_SHAPE.search(source.read(_PEEK)))
+        start = source.read(_PEEK)
+    is_object = start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+    if not is_object or not _SHAPE.search(start):
+        return False
+    return foreign.layout(Peek(tree, name), ".json") is None
 
 
 def _has_images(tree: Tree, name: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
@@ -21,6 +22,7 @@ from backend.formats.tree import Tree
 
 CLASSES_FILE = "classes.txt"
 NO_CLASS = "_"
+_NO_FOLDER = re.compile(r'[\x00-\x1f%/\\:*?"<>|]|[. ]$')
 
 
 def recognise(tree: Tree) -> Sign:
@@ -36,7 +38,7 @@ def read(tree: Tree) -> Finding:
     except Invalid as error:
         yield Problem(CLASSES_FILE, None, str(error))
         place = _plainly
-    names = naming.Names(tree.pictures, splits=False)
+    names = naming.Names(tree.pictures, splits=place in (_by_folder, _by_split))
     for picture in tree.pictures:
         split, label, name = place(picture)
         yield Item(
@@ -72,7 +74,18 @@ def _home(picture: Picture) -> str:
 
 
 def _folder_of(label: str) -> str:
-    """A class's name as a folder; `.` and `_` would mean something else."""
+    """A class's name as a folder: itself, unless that would be no name or mean something else."""
+    if label.startswith(".") or label == NO_CLASS:
+        return f"%{ord(label[0]):02X}{_quoted(label[1:])}"
+    return _quoted(label)
+
+
+def _quoted(label: str) -> str:
+    return _NO_FOLDER.sub(lambda found: quote(found[0], safe=""), label)
+
+
+def _folder_before(label: str) -> str:
+    """As earlier exports had it."""
     quoted = quote(label, safe=" ")
     return (
         quoted.replace(".", "%2E")
@@ -93,9 +106,12 @@ def _classes(tree: Tree) -> tuple[str, ...]:
 def _placer(tree: Tree) -> _Place:
     """How to read split, class and name off a path of this tree."""
     if CLASSES_FILE in tree.files:
-        classes = {_folder_of(name): name for name in _classes(tree)}
+        names = _classes(tree)
+        classes = {call(name): name for call in (_folder_before, _folder_of) for name in names}
         return functools.partial(_ours, classes)
-    return _by_folder if _has_class_folders(tree) else _plainly
+    if _has_class_folders(tree):
+        return _by_folder
+    return _by_split if _are_in_splits(tree) else _plainly
 
 
 def _plainly(_: str) -> tuple[Split | None, str, str]:
@@ -112,8 +128,11 @@ def _ours(classes: dict[str, str], picture: str) -> tuple[Split | None, str, str
 
 def _by_folder(picture: str) -> tuple[Split | None, str, str]:
     parts = picture.split("/")
-    split = base.split_of(parts[0])
-    return split, parts[-2], "/".join(parts[1:] if split else parts)
+    return base.split_of(parts[0]), parts[-2], ""
+
+
+def _by_split(picture: str) -> tuple[Split | None, str, str]:
+    return base.split_of(picture.split("/")[0]), "", ""
 
 
 def _has_class_folders(tree: Tree) -> bool:
@@ -122,7 +141,16 @@ def _has_class_folders(tree: Tree) -> bool:
     parts = [folder.split("/") if folder else [] for folder in folders]
     if not parts or any(len(one) != len(parts[0]) for one in parts):
         return False
+    plain = any(naming.says_something(one[-1]) for one in parts if one)
     if len(parts[0]) == 2:
-        return all(base.split_of(one[0]) for one in parts)
-    plain = any(naming.says_something(one[0]) for one in parts if one)
+        return all(base.split_of(one[0]) for one in parts) and not plain
     return len(parts[0]) == 1 and len(folders) > 1 and not plain
+
+
+def _are_in_splits(tree: Tree) -> bool:
+    """Whether every picture lies at `split/images/picture`."""
+    parts = (picture.split("/") for picture in tree.pictures)
+    return all(
+        len(one) == 3 and base.split_of(one[0]) and one[1].lower() in naming.FOLDERS
+        for one in parts
+    )

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from backend.errors import Invalid
-from backend.formats import shelf, writing
+from backend.formats import cells, shelf, writing
 from backend.formats.base import (
     Finding,
     Item,
@@ -84,7 +84,8 @@ def _rows(tree: Tree, goldens: shelf.Texts) -> tuple[shelf.Texts, list[Problem]]
         return rows, problems
     try:
         lines = csv.reader(io.StringIO(tree.text(LIST), newline=""))
-        for number, row in enumerate(lines, 1):
+        for number, read in enumerate(lines, 1):
+            row = [cells.plain(cell) for cell in read]
             reason = _wrong(row, goldens)
             if number > 1 and reason:
                 problems.append(Problem(LIST, number, reason))
@@ -123,7 +124,8 @@ class _Rows:
         if self._out is None:
             self._out = self._path.open("w", encoding="utf-8", newline="")
             csv.writer(self._out).writerow(_HEAD)
-        csv.writer(self._out).writerow([picture.name, picture.golden, picture.group])
+        row = (picture.name, picture.golden, picture.group)
+        csv.writer(self._out).writerow([cells.safe(value) for value in row])
 
     def close(self) -> None:
         if self._out is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,6 +17,7 @@ from backend.domain import Detection
 from backend.errors import Invalid
 from backend.formats import tabular
 
+HOLDS = "predictions"
 CORNERS = ("x1", "y1", "x2", "y2")
 Row = Mapping[str, Any]
 
@@ -30,12 +31,26 @@ class Predictions:
     strange_classes: int = 0
 
 
-def read(path: Path, images: Mapping[str, int], classes: Sequence[str], name: str) -> Predictions:
-    """The predictions of a file called `name` for these images (with their numbers)."""
+def check(path: Path, name: str) -> None:
+    """Refuse what can be no predictions, before anything keeps it."""
+    tabular.check(path, name, HOLDS)
+
+
+def read(
+    path: Path,
+    images: Mapping[str, int],
+    classes: Sequence[str],
+    name: str,
+    today: Callable[[str], str] = str,
+) -> Predictions:
+    """The predictions of a file called `name` for these images (with their numbers).
+
+    `today` says what a class is called now that the file may call by an earlier name.
+    """
     keys, taken = _keys(images), Predictions()
     for line, row in _rows(path, name):
         image = next((keys[key] for key in _named(row) if key in keys), "")
-        label = _label(row, classes)
+        label = today(_label(row, classes))
         if not image:
             taken.strange_images += 1
         elif label not in classes:
@@ -47,7 +62,7 @@ def read(path: Path, images: Mapping[str, int], classes: Sequence[str], name: st
 
 def _rows(path: Path, name: str) -> Iterator[tuple[str, Row]]:
     """Each entry with the words for its place."""
-    text = tabular.text(path, name, "predictions")
+    text = tabular.text(path, name, HOLDS)
     if text.lstrip()[:1] in ("[", "{"):
         yield from _results(text, name)
     else:

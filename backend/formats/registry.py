@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from backend.errors import Invalid, Refused
-from backend.formats import coco, deeppcb, folders, goldens, voc, yolo, yolo_config
-from backend.formats.base import Problem, Write
+from backend.formats import coco, deeppcb, flat, folders, goldens, voc, yolo, yolo_config
+from backend.formats.base import Write
 from backend.formats.signs import Sign
-from backend.formats.tree import Read, Tree, suffix, unwrapped
+from backend.formats.tree import Read, Tree, unwrapped
 
 AUTO = "auto"
 Descriptions = Callable[[Tree], Iterable[str]]
@@ -23,7 +22,8 @@ DEEPEST = 3  # how far below the root a data set may begin
 class Format:
     """One row of FORMATS; `recognise` says how much a tree looks like it.
 
-    `descriptions` are the JSON and YAML files that its reader takes into account.
+    `descriptions` are the JSON and YAML files that its reader takes into account, `takes` the
+    endings of label files of which it reads all.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Format:
     boxes: bool = True
     labels: bool = False
     descriptions: Descriptions = lambda _: ()
+    takes: tuple[str, ...] = ()
 
 
 def _row(
@@ -46,8 +47,16 @@ def _row(
     boxes: bool = True,
     labels: bool = False,
     descriptions: Descriptions = lambda _: (),
+    takes: tuple[str, ...] = (),
+    folders: bool = False,
 ) -> Format:
-    """A format that knows no goldens itself; they travel beside it."""
+    """A format that knows no goldens itself; they travel beside it.
+
+    `folders` tells whether its loaders find pictures in folders of any depth.
+    """
+    if not folders:
+        read = functools.partial(flat.read_with, read)
+        write = functools.partial(flat.write_with, write)
     with_goldens = functools.partial(goldens.read_with, read)
     return Format(
         name,
@@ -58,6 +67,7 @@ def _row(
         boxes,
         labels,
         descriptions,
+        takes,
     )
 
 
@@ -70,6 +80,7 @@ FORMATS = {
             deeppcb.read,
             deeppcb.write,
             deeppcb.recognise,
+            takes=(".txt",),
         ),
         _row(
             "coco",
@@ -78,8 +89,9 @@ FORMATS = {
             coco.write,
             coco.recognise,
             descriptions=coco.descriptions,
+            folders=True,
         ),
-        _row("voc", "Pascal VOC XML", voc.read, voc.write, voc.recognise),
+        _row("voc", "Pascal VOC XML", voc.read, voc.write, voc.recognise, takes=(".xml", ".txt")),
         _row(
             "yolo",
             "YOLO text files",
@@ -87,6 +99,7 @@ FORMATS = {
             yolo.write,
             yolo.recognise,
             descriptions=yolo_config.descriptions,
+            takes=(".txt",),
         ),
         _row(
             "folders",
@@ -127,29 +140,6 @@ def parts(tree: Tree, name: str = AUTO) -> list[Part]:
     if wanted:
         return [Part(wanted, tree)]
     return list(_parts(tree, "", 0)) or [Part(FORMATS["folders"], tree)]
-
-
-def unread(tree: Tree, cut: Sequence[Part]) -> Iterator[Problem]:
-    """The JSON and YAML files that no part of the source takes into account, a line a kind."""
-    every = [tree.manifest] if tree.manifest else tree.named(*DESCRIBING)
-    read = {part.tree.prefix + name for part in cut for name in part.format.descriptions(part.tree)}
-    left = (one for one in every if suffix(one) in DESCRIBING and tree.prefix + one not in read)
-    titles = ", ".join(dict.fromkeys(part.format.title for part in cut))
-    for _, names in itertools.groupby(sorted(left, key=suffix), suffix):
-        first, *more = names
-        others = f" and {len(more):,} more of its kind" if more else ""
-        why = _why_no_text(tree, first) or f"the source was read as {titles}."
-        yield Problem(first, None, f"no label was taken from it{others}: {why}")
-
-
-def _why_no_text(tree: Tree, name: str) -> str:
-    try:
-        tree.text(name)
-    except Invalid as error:
-        return str(error)
-    except OSError as error:
-        return f"it cannot be read: {error.strerror or error}."
-    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,10 @@ from backend.formats.base import Finding, Problem
 ENDINGS = (".jpg", ".png", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".jpe", ".jfif")
 PICTURES = frozenset(ENDINGS)
 NOT_PICTURES = frozenset({".svg", ".gif", ".heic", ".heif", ".avif", ".psd"})
-TEXTS = frozenset({".xml", ".txt", ".json", ".yaml", ".yml", ".names", ".data", ".csv", ".tsv"})
+TEXTS = frozenset(
+    {".xml", ".txt", ".json", ".yaml", ".yml", ".names", ".data", ".csv", ".tsv"}
+    | {".jsonl", ".ndjson", ".manifest"}
+)
 MOST_TEXT = 64 * 1024 * 1024
 MOST_LOOKED_AT = 200  # files, to recognise a format
 MOST_BYTES = 1_000_000_000  # of one picture

@@ -10,6 +10,7 @@ import functools
 import itertools
 import posixpath
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,19 +20,30 @@ from xml.sax.saxutils import escape
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, naming, numbers, shelf, signs, voc_xml, writing
-from backend.formats.base import Finding, Item, Labelled, Picture, Problem, Writing, Written
+from backend.formats import base, foreign_texts, naming, numbers, shelf, signs, voc_xml, writing
+from backend.formats.base import (
+    Classes,
+    Finding,
+    Item,
+    Labelled,
+    Picture,
+    Problem,
+    Writing,
+    Written,
+)
 from backend.formats.signs import Sign
 from backend.formats.tree import Tree
 from backend.formats.voc_matching import Finder
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 CLEAN_BOARDS = "PCB_USED"  # where HRIPCB keeps its clean boards; 01_short_14.jpg belongs to 01.JPG
-_LIST = re.compile(r"(?:split_)?(train|val|test|trainval)\.txt", re.IGNORECASE)
+LABEL_MAP = "labelmap.txt"
+UNASSIGNED = f"Main/{naming.UNASSIGNED}.txt"
+_LIST = re.compile(r"(?:split_)?(train|val|test|trainval|unassigned)\.txt", re.IGNORECASE)
 LISTS = [
     f"{start}{split}.txt"
     for start in ("", "split_")
-    for split in ("train", "val", "test", "trainval")
+    for split in ("train", "val", "test", "trainval", naming.UNASSIGNED)
 ]
 _NUMBER = re.compile(r"[-+]?\.?[0-9]")
 _PLAIN = re.compile(r"(?P<name>\S.*?)((?:\s+[-+\w.]+){4})(\s+difficult)?", re.ASCII)
@@ -52,6 +64,7 @@ def read(tree: Tree) -> Finding:
     """The clean boards, the pictures with annotations, then those without."""
     source = _Source(tree)
     yield from source.problems
+    yield from _classes(tree)
     for picture in source.cleans.values():
         yield source.bare(picture, is_golden=True, group=PurePosixPath(picture).stem)
     for labels in _label_files(tree):
@@ -62,28 +75,56 @@ def read(tree: Tree) -> Finding:
             yield source.bare(picture)
 
 
-def write(
-    pictures: Iterable[Picture],
-    folder: Path,
-    classes: Sequence[str],  # noqa: ARG001  every box names its class
-) -> Writing:
-    """JPEGImages/, Annotations/ and ImageSets/Main/."""
-    stems = writing.Stems()
+def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
+    """JPEGImages/, Annotations/, labelmap.txt and ImageSets/Main/ with what has annotations."""
+    writing.put(folder, LABEL_MAP, _label_map(classes).encode())
     with ExitStack() as stack:
-        lists: dict[Split, TextIO] = {}
+        lists: dict[str, TextIO] = {}
         for picture in pictures:
             writing.put(folder, f"JPEGImages/{picture.name}", picture.read())
-            stem = stems.take(picture.name)
+            stem = picture.name.removesuffix(writing.ending(picture.name))
             if picture.labelled:
                 content = _annotation(picture).encode()
                 writing.put(folder, f"Annotations/{stem}.xml", content)
-            if picture.split is not None:
-                if picture.split not in lists:
-                    path = folder / "ImageSets" / "Main" / f"{picture.split}.txt"
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    lists[picture.split] = stack.enter_context(path.open("w", encoding="utf-8"))
-                lists[picture.split].write(f"{stem}\n")
+            name = _list_of(picture)
+            if name and name not in lists:
+                path = folder / "ImageSets" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                lists[name] = stack.enter_context(path.open("w", encoding="utf-8"))
+            if name:
+                lists[name].write(f"{stem}\n")
             yield Written(picture.name, len(picture.boxes))
+    if set(lists) == {UNASSIGNED}:
+        _list_all(folder / "ImageSets")
+
+
+def _classes(tree: Tree) -> Iterator[Classes | Problem]:
+    """Those of a labelmap.txt, in its order, also where no box has one."""
+    for name in tree.called(LABEL_MAP)[:1]:
+        try:
+            lines = [text for _, text in tree.lines(name) if not text.startswith("#")]
+        except Invalid as error:
+            yield Problem(name, None, str(error))
+            return
+        yield Classes(tuple(text.rsplit(":", 3)[0] for text in lines if text.count(":") >= 3))
+
+
+def _list_of(picture: Picture) -> str:
+    """Loaders want an annotation for each line of Main/, so others are listed beside it."""
+    if picture.labelled:
+        return f"Main/{picture.split or naming.UNASSIGNED}.txt"
+    return f"{picture.split}.txt" if picture.split else ""
+
+
+def _list_all(lists: Path) -> None:
+    """Loaders ask for a list of a known name; ours beside it says that it names no split."""
+    (lists / UNASSIGNED).replace(lists / "Main" / "trainval.txt")
+    shutil.copy(lists / "Main" / "trainval.txt", lists / f"{naming.UNASSIGNED}.txt")
+
+
+def _label_map(classes: Sequence[str]) -> str:
+    """The classes, as CVAT and datumaro want them told: `name:colour:parts:actions`."""
+    return "# label:color_rgb:parts:actions\n" + "".join(f"{name}:::\n" for name in classes)
 
 
 def _annotation(picture: Picture) -> str:
@@ -155,7 +196,7 @@ class _Source:
         match = _LIST.fullmatch(posixpath.basename(name))
         if not match:
             return
-        split = base.SPLITS[match[1].lower()]
+        split = base.split_of(match[1]) or ""
         try:
             for _, text in self.tree.lines(name):
                 for word in {text, text.split()[0]}:
@@ -166,6 +207,11 @@ class _Source:
 
     def split(self, picture: str) -> Split | None:
         """The split of a picture, by its path, or by its last part where no other has that."""
+        told = self._told(picture)
+        return Split(told) if told else None
+
+    def _told(self, picture: str) -> str | None:
+        """The split that the lists give a picture; '' where they say that it has none."""
         if not self.splits:
             return None
         name = self.names[picture]
@@ -173,11 +219,11 @@ class _Source:
         last = posixpath.basename(stem)
         another = any("/" not in self.names[one] for one in self.tree.by_stem.get(last))
         words = (name, stem) if last != stem and another else (name, stem, last)
-        return next((Split(self.splits[word]) for word in words if word in self.splits), None)
+        return next((self.splits[word] for word in words if word in self.splits), None)
 
     def wanted(self, picture: str) -> bool:
         """Whether the list that a person pointed at, if any, names this picture."""
-        return not self.tree.manifest or self.split(picture) is not None
+        return not self.tree.manifest or self._told(picture) is not None
 
     def bare(self, picture: str, *, is_golden: bool = False, group: str = "") -> Item:
         """A picture without labels."""
@@ -248,7 +294,7 @@ def _object(found: voc_xml.Object) -> Labelled:
 
 def _plain(line: int, text: str) -> Labelled:
     match = _PLAIN.fullmatch(text)
-    if not match:
+    if not match or foreign_texts.is_kitti(text.split()):
         raise Invalid(f"{text[:80]!r} is not `class x1 y1 x2 y2`.")
     x1, y1, x2, y2 = numbers.floats(match[2].split())
     return Labelled(x1, y1, x2, y2, match["name"], line)

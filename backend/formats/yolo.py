@@ -60,13 +60,12 @@ def read(tree: Tree) -> Finding:
 def write(items: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
     """images/SPLIT/, labels/SPLIT/ and data.yaml."""
     ids = {name: index for index, name in enumerate(classes)}
-    stems = writing.Stems()
     used: set[str] = set()
     for picture in items:
         home = picture.split or naming.UNASSIGNED
         used.add(home)
-        stem = stems.take(picture.name)
-        writing.put(folder, f"images/{home}/{stem}{writing.ending(picture.name)}", picture.read())
+        stem = picture.name.removesuffix(writing.ending(picture.name))
+        writing.put(folder, f"images/{home}/{picture.name}", picture.read())
         if picture.labelled:
             lines = [_line(box, ids[box.label], picture) for box in picture.boxes]
             writing.put(folder, f"labels/{home}/{stem}.txt", "".join(lines).encode())

@@ -108,7 +108,7 @@ def _names_of(loaded: Mapping[str, Any]) -> dict[int, str]:
     return {
         int(key): str(name)
         for key, name in pairs
-        if str(key).isdigit() and isinstance(name, str | int | float | bool)
+        if str(key).isdecimal() and isinstance(name, str | int | float | bool)
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import socket
 import sys
@@ -26,6 +27,13 @@ def gone(holder: str) -> bool:
     return machine == _machine() and pid > 0 and _birth(pid) != birth
 
 
+def space() -> str:
+    """Six letters for the process ids that this process can see; short, for folders' names."""
+    host, _, rest = _machine().partition("/")
+    ids = rest.partition("/")[2]  # without the boot: what is left of before it is dead for certain
+    return hashlib.sha256(f"{host}/{ids}".encode()).hexdigest()[:6]
+
+
 def parts(holder: str) -> tuple[str, int]:
     """The machine's name for people, and the process id."""
     machine, pid, _ = _split(holder)
@@ -35,7 +43,7 @@ def parts(holder: str) -> tuple[str, int]:
 def _split(holder: str) -> tuple[str, int, str]:
     machine, _, rest = holder.partition(":")
     pid, _, birth = rest.partition(":")
-    return machine, int(pid) if pid.isdigit() else 0, birth
+    return machine, int(pid) if pid.isdecimal() else 0, birth
 
 
 def _machine() -> str:

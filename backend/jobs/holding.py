@@ -81,10 +81,10 @@ def fence(session: Session, job: Job) -> None:
         raise _lost(job)
 
 
-def progress(session: Session, job: Job, fraction: float, message: str) -> None:
-    """Keep how far the job is, from 0 to 1, with a sentence."""
-    fraction = min(max(fraction, 0.0), 1.0)
-    if not queue.swap(session, _held(job), progress=fraction, message=message):
+def progress(session: Session, job: Job, fraction: float | None, message: str) -> None:
+    """Keep how far the job is, from 0 to 1, with a sentence; None leaves it where it is."""
+    values = {} if fraction is None else {"progress": min(max(fraction, 0.0), 1.0)}
+    if not queue.swap(session, _held(job), message=message, **values):
         raise _lost(job)
 
 
@@ -127,7 +127,7 @@ def release(session: Session, job: Job, reason: str) -> JobState:
 def running(session: Session) -> list[tuple[Job, int]]:
     """Every running job with its heartbeat counter, for who watches over silent workers."""
     rows = session.scalars(select(Row).where(Row.state == JobState.RUNNING)).all()
-    return [(queue.to_job(row), row.beats) for row in rows]
+    return [(queue.to_job(session, row), row.beats) for row in rows]
 
 
 def named_paths(session: Session) -> list[str]:

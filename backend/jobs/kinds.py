@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -137,19 +137,46 @@ class Publish(Request):
 
 @dataclass(frozen=True, slots=True)
 class Import(Request):
-    """Read pictures and boxes from a place into a project."""
+    """Read pictures and boxes from a place into a project; `masks` says how, where it has any.
+
+    `lot` is the group of pictures for which the place names none.
+    """
 
     kind: ClassVar[str] = "import"
     source: str
     format: str = "auto"
+    masks: str = ""
+    lot: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Export(Request):
-    """Write a project's pictures and boxes into one .zip in the cache, to be fetched from there."""
+    """Write a project's pictures and boxes into one .zip in the cache, to be fetched from there.
+
+    `source` says which images, `shares` how those without a split are shared out.
+    """
 
     kind: ClassVar[str] = "export"
     format: str
+    source: Mapping[str, Any] = field(default_factory=dict)
+    shares: Sequence[int] = ()
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Remove(Request):
+    """Take away the rows of a project that was removed; the job itself belongs to none."""
+
+    kind: ClassVar[str] = "remove"
+    removed: int
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Purge(Request):
+    """Take away for good the images of a project that were put away."""
+
+    kind: ClassVar[str] = "purge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +246,14 @@ KINDS = {
             "import:{project_id}",
             "import:{project_id}:{source}",
         ),
-        Kind(Export, "Export", Lane.SHORT, waiting="export:{project_id}:{format}"),
+        Kind(Remove, "Removal of a project", Lane.SHORT, waiting="remove:{removed}"),
+        Kind(Purge, "Removal of images", Lane.SHORT, "purge:{project_id}", "purge:{project_id}"),
+        Kind(
+            Export,
+            "Export",
+            Lane.SHORT,
+            waiting="export:{project_id}:{format}:{source}:{shares}:{seed}",
+        ),
     )
 }
 

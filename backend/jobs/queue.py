@@ -6,6 +6,7 @@ it; what a worker does with the jobs that it takes is in `holding`.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,7 +17,7 @@ from sqlalchemy.orm import Session
 from backend.domain import FINAL, Job, JobState, Wish
 from backend.errors import Busy, NotFound, Refused
 from backend.jobs import journal, kinds
-from backend.storage import tables
+from backend.storage import figures, naming, tables
 from backend.storage.types import LARGEST_KEY, now
 
 Row = tables.JobRow
@@ -31,10 +32,10 @@ def enqueue(
     priority: int = 0,
     after: int | None = None,
 ) -> Job:
-    """Queue a request; the same `key` again gives the job that it made the first time."""
+    """Queue a request; the same author's same `key` again gives the job that it made before."""
     kind = kinds.find(request.kind)
-    if key and (known := by_key(session, key)):
-        return known
+    if key and (before := by_key(session, request.kind, request.project_id, author, key)):
+        return before
     waiting = kinds.fill(kind.waiting, request)
     _refuse_twin(session, kind, waiting)
     row = Row(
@@ -43,7 +44,7 @@ def enqueue(
         request=kinds.encode(request),
         state=JobState.QUEUED,
         author=author,
-        idempotency_key=key or None,
+        idempotency_key=_scoped(kind.name, request.project_id, author, key) if key else None,
         priority=kind.priority + priority,
         after_id=after,
         lock=kinds.fill(kind.lock, request),
@@ -56,13 +57,16 @@ def enqueue(
     except IntegrityError as error:
         raise Busy(f"{kind.title} is already waiting in the queue.") from error
     journal.write(session, row.id, "Queued.")
-    return to_job(row)
+    return to_job(session, row)
 
 
-def by_key(session: Session, key: str) -> Job | None:
-    """The job that was queued under an idempotency key, if there is one."""
-    row = session.scalar(select(Row).where(Row.idempotency_key == key))
-    return to_job(row) if row else None
+def by_key(
+    session: Session, kind: str, project_id: int | None, author: str, key: str
+) -> Job | None:
+    """The job of that kind and project that its author queued under a key, if there is one."""
+    scoped = _scoped(kind, project_id, author, key)
+    row = session.scalar(select(Row).where(Row.idempotency_key == scoped))
+    return to_job(session, row) if row else None
 
 
 def going_on(session: Session, request: kinds.Request) -> Job | None:
@@ -70,7 +74,7 @@ def going_on(session: Session, request: kinds.Request) -> Job | None:
     lock = kinds.fill(kinds.find(request.kind).lock, request)
     going = Row.state.not_in(FINAL)
     row = session.scalar(select(Row).where(Row.kind == request.kind, Row.lock == lock, going))
-    return to_job(row) if row else None
+    return to_job(session, row) if row else None
 
 
 def last(session: Session, request: kinds.Request) -> Job | None:
@@ -78,7 +82,7 @@ def last(session: Session, request: kinds.Request) -> Job | None:
     lock = kinds.fill(kinds.find(request.kind).lock, request)
     newest = select(Row).where(Row.kind == request.kind, Row.lock == lock).order_by(Row.id.desc())
     row = session.scalar(newest.limit(1))
-    return to_job(row) if row else None
+    return to_job(session, row) if row else None
 
 
 def refuse_waiting(session: Session, name: str, project_id: int) -> None:
@@ -102,13 +106,14 @@ def pause(session: Session, id: int, author: str = "") -> Job:
 
 
 def resume(session: Session, id: int, author: str = "") -> Job:
-    """Let a paused job wait for a worker again."""
+    """Let a paused job wait for a worker again; it has come as far as it has."""
     return _requeue(session, id, (JobState.PAUSED,), "Resumed", author)
 
 
 def retry(session: Session, id: int, author: str = "") -> Job:
     """Queue a failed or cancelled job again, as a new try of the same request."""
-    return _requeue(session, id, (JobState.FAILED, JobState.CANCELLED), "Queued again", author)
+    ended = (JobState.FAILED, JobState.CANCELLED)
+    return _requeue(session, id, ended, "Queued again", author, progress=0.0)
 
 
 def get(session: Session, id: int) -> Job:
@@ -116,11 +121,16 @@ def get(session: Session, id: int) -> Job:
     row = session.get(Row, id, populate_existing=True) if id <= LARGEST_KEY else None
     if row is None:
         raise NotFound(f"There is no job {id}.")
-    return to_job(row)
+    return to_job(session, row)
 
 
-def to_job(row: tables.JobRow) -> Job:
-    """The row as people and pages know it."""
+def known(session: Session, id: int) -> bool:
+    """Whether there is a job of that number."""
+    return session.scalar(select(Row.id).where(Row.id == id)) is not None
+
+
+def to_job(session: Session, row: tables.JobRow) -> Job:
+    """The row as people and pages know it; figures in its result under today's names."""
     return Job(
         id=row.id,
         kind=row.kind,
@@ -133,7 +143,7 @@ def to_job(row: tables.JobRow) -> Job:
         progress=row.progress,
         message=row.message,
         error=row.error,
-        result=row.result or {},
+        result=_told(session, row),
         started=row.started,
         finished=row.finished,
         worker=row.worker,
@@ -142,6 +152,12 @@ def to_job(row: tables.JobRow) -> Job:
         priority=row.priority,
         after_id=row.after_id,
     )
+
+
+def _told(session: Session, row: tables.JobRow) -> dict[str, Any]:
+    if not row.result or not figures.within(row.result):
+        return row.result or {}
+    return figures.named(row.result, naming.of(session, row.project_id))
 
 
 def swap(session: Session, where: Iterable[ColumnElement[bool]], **values: Any) -> bool:
@@ -154,6 +170,11 @@ def swap(session: Session, where: Iterable[ColumnElement[bool]], **values: Any) 
 def ended(state: JobState) -> dict[str, Any]:
     """What else changes when a job comes to rest or ends."""
     return {"wish": "", "finished": now() if state in FINAL else None}
+
+
+def _scoped(kind: str, project_id: int | None, author: str, key: str) -> str:
+    """A key means one thing of one person: another's same key names another job."""
+    return hashlib.sha256(repr((kind, project_id, author, key)).encode()).hexdigest()
 
 
 def _stop(session: Session, id: int, wanted: Wish, state: JobState, author: str) -> Job:
@@ -171,13 +192,15 @@ def _stop(session: Session, id: int, wanted: Wish, state: JobState, author: str)
     return get(session, id)
 
 
-def _requeue(session: Session, id: int, states: Iterable[JobState], word: str, author: str) -> Job:
+def _requeue(
+    session: Session, id: int, states: Iterable[JobState], word: str, author: str, **values: Any
+) -> Job:
     job = get(session, id)
     request = kinds.decode(job.kind, job.request)
     kind = kinds.find(job.kind)
     _refuse_twin(session, kind, kinds.fill(kind.waiting, request))
     states = tuple(states)
-    fresh = {"failures": 0, "error": "", "wish": "", "finished": None, "message": ""}
+    fresh = {"failures": 0, "error": "", "wish": "", "finished": None, "message": ""} | values
     if not swap(session, (Row.id == id, Row.state.in_(states)), state=JobState.QUEUED, **fresh):
         raise Refused(f"Job {id} is {job.state}; only one that is {' or '.join(states)} can be.")
     journal.write(session, id, f"{word} by {author}." if author else f"{word}.")

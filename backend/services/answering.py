@@ -15,7 +15,8 @@ from backend.errors import Invalid
 from backend.formats import tabular
 from backend.services import deciding
 from backend.services.judging import Answer
-from backend.storage import warehouse
+from backend.storage import naming, warehouse
+from backend.storage.naming import Naming
 
 Row = Mapping[str, str]
 NEEDED = (("image",), ("decision", "board"))
@@ -53,6 +54,7 @@ def answer(
 ) -> Answer:
     """What the lines of one image say; one with other corners or another class corrects."""
     found = {one.idx: one for one in warehouse.detections(session, run_id, [image_id])[image_id]}
+    names = naming.of_run(session, run_id)
     verdicts: dict[int, Verdict | None] = {}
     corrected: dict[int, Detection] = {}
     missed: list[Box] = []
@@ -64,22 +66,23 @@ def answer(
             raise Invalid(f"Line {n}: a decision is one of {words}.")
         board = BOARDS[row.get("board", "")] or board
         if said == "missed":
-            missed.append(Box(*_corners(n, row), row.get("label", "")))
+            missed.append(Box(*_corners(n, row), names.today(row.get("label", ""))))
         elif said:
             idx = _whole(n, row, "idx")
             verdicts[idx] = SAID[said]
-            other = _changed(n, row, found.get(idx))
+            other = _changed(n, row, found.get(idx), names)
             if other and SAID[said] is Verdict.ACCEPT:
                 corrected[idx] = other
     return Answer(verdicts, corrected, tuple(missed), board)
 
 
-def _changed(n: int, row: Row, one: Detection | None) -> Detection | None:
+def _changed(n: int, row: Row, one: Detection | None, names: Naming) -> Detection | None:
     """The detection as the line has it, when that differs."""
     if one is None or not row.get("x1"):
         return None
     x1, y1, x2, y2 = _corners(n, row)
-    other = replace(one, x1=x1, y1=y1, x2=x2, y2=y2, label=row.get("label") or one.label)
+    label = names.today(row.get("label") or one.label)
+    other = replace(one, x1=x1, y1=y1, x2=x2, y2=y2, label=label, class_id=names.id(label))
     pairs = zip((x1, y1, x2, y2), (one.x1, one.y1, one.x2, one.y2), strict=True)
     same = all(abs(a - b) < deciding.NEAR for a, b in pairs) and other.label == one.label
     return None if same else other

@@ -1,20 +1,29 @@
-"""One change of many images, with what undoes it."""
+"""One change of many images, with what undoes it.
+
+Unlike other services it opens its own transactions, one a part, so that nobody waits for a change
+of any size. Done again, it goes on where it was ended.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from backend.domain import Split, State
-from backend.errors import Invalid, NotFound
-from backend.services import growing, images, labelling
+from backend.errors import Invalid, LoupeError, NotFound
+from backend.services import growing, images, marking, parts
+from backend.storage import engine
 from backend.storage.tables import ImageRow
 
-PART = 10_000
+OPPOSITE = {"delete": "restore", "restore": "delete"}
+STOPPED = "The database did not take the rest."
+Write = Callable[[Session, Sequence[int]], object]
+Before = dict[str, list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,49 +35,78 @@ class Change:
 
 
 def change(
-    session: Session, project_id: int, wanted: Change, image_ids: Sequence[int], author: str
+    begin: parts.Begin, project_id: int, wanted: Change, image_ids: Sequence[int], author: str
 ) -> dict[str, Any]:
-    """Change the images; `undo` lists, by old value, the images that had it."""
-    before = _before(session, project_id, wanted.action, image_ids)
+    """Change the images; `undo` lists, by old value, the images that had it.
+
+    `begin` opens a transaction that writes. Where the change was ended in the middle, `error` says
+    why; what is changed by then can be undone.
+    """
+    write = _write(wanted, author)
+    before: Before = {}
+
+    def step(session: Session, part: Sequence[int]) -> Before:
+        had = _before(session, project_id, wanted.action, part)
+        write(session, part)
+        return had
+
+    error = ""
+    try:
+        for _, had in parts.each(begin, image_ids, step):
+            for value, ids in had.items():
+                before.setdefault(value, []).extend(ids)
+    except (LoupeError, DBAPIError) as broken:
+        if not before:
+            raise
+        error = str(broken) if isinstance(broken, LoupeError) else STOPPED
+    if wanted.action == "state":
+        with begin() as session:
+            growing.after_label(session, project_id)
+    changed = sum(map(len, before.values()))
+    return {"changed": changed, "undo": _undo(wanted.action, before), "error": error}
+
+
+def _write(wanted: Change, author: str) -> Write:
+    """What is done to a part of the images; a value that cannot be is refused before any is."""
     if wanted.action == "split":
-        images.set_split(session, image_ids, _split(wanted.value))
-    elif wanted.action == "group":
-        images.set_group(session, image_ids, wanted.value)
-    elif wanted.action == "state":
-        _set_state(session, image_ids, _state(wanted.value), author)
-        growing.after_label(session, project_id)
-    elif wanted.action == "delete":
-        images.put_away(session, image_ids)
-    elif wanted.action == "restore":
-        images.bring_back(session, image_ids)
-    else:
-        raise Invalid(f"Images cannot be changed by {wanted.action[:40]!r}.")
-    return {"changed": len(image_ids), "undo": _undo(wanted.action, before)}
+        split = _split(wanted.value)
+        return lambda session, ids: images.set_split(session, ids, split)
+    if wanted.action == "group":
+        return lambda session, ids: images.set_group(session, ids, wanted.value)
+    if wanted.action == "state":
+        state = _state(wanted.value)
+        return lambda session, ids: marking.mark(session, ids, state, author)
+    if wanted.action == "delete":
+        return images.put_away
+    if wanted.action == "restore":
+        return images.bring_back
+    raise Invalid(f"Images cannot be changed by {wanted.action[:40]!r}.")
 
 
-def _before(
-    session: Session, project_id: int, action: str, image_ids: Sequence[int]
-) -> dict[str, list[int]]:
+def refuse_strange(session: Session, project_id: int, image_ids: Sequence[int]) -> None:
+    """Refuse images of which some are not in the project, before any is changed."""
+    for part in engine.batches(image_ids):
+        _before(session, project_id, "", part)
+
+
+def _before(session: Session, project_id: int, action: str, image_ids: Sequence[int]) -> Before:
     column: Any = {"split": ImageRow.split, "group": ImageRow.group}.get(action, ImageRow.state)
-    before: dict[str, list[int]] = {}
-    for start in range(0, len(image_ids), PART):
-        part = image_ids[start : start + PART]
-        query = select(ImageRow.id, column).where(
-            ImageRow.id.in_(part), ImageRow.project_id == project_id
-        )
-        rows = session.execute(query).all()
-        if len(rows) != len(set(part)):
-            raise NotFound("Some of these images are not in this project; reload the page.")
-        for id_, value in rows:
-            before.setdefault(value or "", []).append(id_)
+    query = select(ImageRow.id, column).where(
+        ImageRow.id.in_(image_ids), ImageRow.project_id == project_id
+    )
+    rows = session.execute(query).all()
+    if len(rows) != len(set(image_ids)):
+        raise NotFound("Some of these images are not in this project; reload the page.")
+    before: Before = {}
+    for id_, value in rows:
+        before.setdefault(value or "", []).append(id_)
     return before
 
 
-def _undo(action: str, before: dict[str, list[int]]) -> list[dict[str, Any]]:
-    opposite = {"delete": "restore", "restore": "delete"}
-    if action in opposite:
+def _undo(action: str, before: Before) -> list[dict[str, Any]]:
+    if action in OPPOSITE:
         ids = [id_ for group in before.values() for id_ in group]
-        return [{"action": opposite[action], "value": "", "images": ids}]
+        return [{"action": OPPOSITE[action], "value": "", "images": ids}]
     return [{"action": action, "value": value, "images": ids} for value, ids in before.items()]
 
 
@@ -82,13 +120,3 @@ def _state(value: str) -> State:
     if value not in list(State):
         raise Invalid(f"There is no state {value[:40]!r}; there are {', '.join(State)}.")
     return State(value)
-
-
-def _set_state(session: Session, image_ids: Sequence[int], state: State, author: str) -> None:
-    """A state is part of what was said of an image, so each change is a revision."""
-    for id_ in image_ids:
-        image = images.get(session, id_)
-        if image.state != state:
-            boxes = labelling.boxes_of(session, [id_]).get(id_, ())
-            action = f"marked {state.value}"
-            labelling.save(session, id_, image.version, boxes, author, state=state, action=action)

@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, DetectionRef, Revision, State, Verdict
 from backend.errors import Invalid
-from backend.services import growing, images, labelling
+from backend.services import growing, images, labelling, tracing
 from backend.storage import warehouse
-from backend.storage.tables import DecisionRow
+from backend.storage.tables import DecisionRow, ImageRow
 
 # Corners are saved as they were drawn; less than this is rounding, not a correction.
 NEAR = 0.05
@@ -34,7 +34,8 @@ class Sheet:
     `rejected` and `accepted` are all detections of `run_id` that are refused, and those taken
     without a box of their own because a label stands there already; `missed` are boxes that stood
     before and that the run did not find. Only a review knows missed defects and the board's
-    `verdict`.
+    `verdict`. Without an `action`, what changed is what was done. A save that has a `key` and is
+    sent again is answered, not made again.
     """
 
     version: int
@@ -42,7 +43,7 @@ class Sheet:
     state: State | None = None
     label: str | None = None
     comment: str | None = None
-    action: str = "edit"
+    action: str = ""
     run_id: int | None = None
     rejected: tuple[int, ...] | None = None
     accepted: tuple[int, ...] | None = None
@@ -50,6 +51,7 @@ class Sheet:
     review: bool = False
     verdict: Verdict | None = None
     seconds: float = 0.0
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +78,29 @@ Wanted = dict[Subject, tuple[Verdict, Box | None]]
 
 def save(session: Session, image_id: int, sheet: Sheet, author: str) -> Revision:
     """Save an image and append the decisions that this implies, in one transaction."""
-    before = labelling.roots_of(session, image_id)
+    if there := labelling.saved_as(session, image_id, sheet.key):
+        return there
+    before = labelling.boxes_of(session, [image_id])[image_id]
+    said = labelling.called(session, image_id, sheet.boxes)
+    boxes = tracing.traced(session, image_id, said, before, author)
+    if sheet.run_id is not None:
+        tracing.refuse_foreign(session, image_id, sheet.run_id)
+    was = session.scalar(select(ImageRow.state).where(ImageRow.id == image_id)) or ""
     saved = labelling.save(
         session,
         image_id,
         sheet.version,
-        sheet.boxes,
+        boxes,
         author,
         state=sheet.state,
         label=sheet.label,
         comment=sheet.comment,
-        action=sheet.action,
+        action=sheet.action or tracing.deed(before, boxes, sheet.state, was),
+        key=sheet.key,
     )
-    runs = _runs(image_id, [*before.values(), *(box.detection for box in saved.boxes)], sheet)
+    runs = _runs(image_id, [box.detection for box in (*before, *saved.boxes)], sheet)
     if runs:
-        _decide(session, image_id, sheet, saved, runs, set(before))
+        _decide(session, image_id, sheet, saved, runs, {box.id for box in before})
     if sheet.state is State.DONE:
         growing.after_label(session, images.get(session, image_id).project_id)
     return saved
@@ -290,4 +300,4 @@ def _by_idx(session: Session, run_id: int, image_id: int) -> dict[int, Detection
 def _box_json(box: Box | None, subject: Subject) -> dict[str, Any]:
     if box is None:
         return {"id": subject.box_id} if subject.idx is None else {}
-    return {"id": box.id, "label": box.label, "at": [box.x1, box.y1, box.x2, box.y2]}
+    return {"id": box.id, "class": box.class_id, "at": [box.x1, box.y1, box.x2, box.y2]}

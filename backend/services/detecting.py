@@ -16,8 +16,8 @@ from backend import families, runtimes
 from backend.domain import Job, JobState, ModelState, Split, State
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
-from backend.services import projects, tiling
-from backend.storage import engine
+from backend.services import registry, selections, tiling
+from backend.storage import engine, naming
 from backend.storage.tables import BoxRow, ImageRow, ModelRow, ProjectRow
 
 CHAMPION = "champion"
@@ -30,7 +30,10 @@ WEIGHTS = (".pt", ".pth", ".safetensors", ".npz")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A model as a run takes it; `weights` is a stored hash, a file, or nothing (golden)."""
+    """A model as a run takes it; `weights` is a stored hash, a file, or nothing (golden).
+
+    `classes` are the names in its file, `class_ids` what they mean in its project.
+    """
 
     name: str
     family: str
@@ -38,6 +41,15 @@ class Chosen:
     weights: str = ""
     classes: tuple[str, ...] = ()
     parameters: Mapping[str, Any] | None = None
+    class_ids: tuple[int | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a class of a model is called in a project today, and which class that is, if any."""
+
+    name: str
+    class_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +82,7 @@ def ask(
     """
     chosen = choose(session, project_id, model)
     _check(chosen, project_id, source or {})
+    check_images(session, project_id, source or {})
     _check_options(options or {})
     tiling.check(str((options or {}).get(tiling.OPTION, tiling.AUTO)))
     request = kinds.Detect(
@@ -77,10 +90,19 @@ def ask(
         chosen.family,
         chosen.model_id,
         chosen.weights,
-        dict(source or {}),
+        selections.kept(session, project_id, source or {}),
         dict(options or {}),
     )
     return queue.enqueue(session, request, author=author, key=key)
+
+
+def check_images(session: Session, project_id: int | None, source: Mapping[str, Any]) -> None:
+    """Refuse images that are not the project's own."""
+    wanted = set(source.get("images", ()))
+    own = select(func.count()).where(ImageRow.project_id == project_id)
+    parts = engine.batches(sorted(wanted))
+    if sum(session.scalar(own.where(ImageRow.id.in_(part))) or 0 for part in parts) < len(wanted):
+        raise NotFound("Some of these images are not in this project; reload the page.")
 
 
 def try_one(
@@ -138,7 +160,7 @@ def _watch_anew(session: Session, request: kinds.Watch, author: str) -> Job:
     return queue.enqueue(session, request, author=author)
 
 
-def goldens(session: Session, project_id: int, most: int) -> list[Subject]:
+def goldens(session: Session, project_id: int) -> list[Subject]:
     """The project's golden pictures, newest first."""
     query = (
         select(ImageRow.id, ImageRow.name, ImageRow.sha256, ImageRow.group)
@@ -149,7 +171,7 @@ def goldens(session: Session, project_id: int, most: int) -> list[Subject]:
         )
         .order_by(ImageRow.id.desc())
     )
-    found = session.execute(query.limit(most))
+    found = session.execute(query)
     return [Subject(id_, name, sha256, "", group) for id_, name, sha256, group in found]
 
 
@@ -197,8 +219,9 @@ def chosen_by(session: Session, request: kinds.Detect) -> Chosen:
 
 def count(session: Session, project_id: int, source: Mapping[str, Any]) -> int:
     """How many images of a project a run looks at."""
-    if "images" in source:
-        return len(set(source["images"]))
+    chosen = selections.count(source)
+    if chosen is not None:
+        return chosen
     query = select(func.count()).select_from(ImageRow).where(*_chosen_by_source(project_id, source))
     return session.scalar(query) or 0
 
@@ -225,7 +248,7 @@ def subjects(session: Session, project_id: int, source: Mapping[str, Any]) -> It
         .where(*_chosen_by_source(project_id, source))
         .order_by(ImageRow.name)
     )
-    wanted = set(source["images"]) if "images" in source else None
+    wanted = selections.images(session, source)
     for image_id, name, sha256, golden_sha256, group in session.execute(query):
         if wanted is None or image_id in wanted:
             yield Subject(image_id, name, sha256, golden_sha256 or "", group)
@@ -259,11 +282,30 @@ def typical_sizes(session: Session, project_id: int) -> tuple[float, float]:
     return statistics.median(size for size, _, _ in rows), float(longest)
 
 
-def class_names(session: Session, project_id: int | None) -> tuple[str, ...]:
-    """The classes of the project, for a model that has none of its own."""
-    if project_id is None:
-        return ()
-    return tuple(one.name for one in projects.get(session, project_id).classes)
+def class_names(session: Session, project_id: int | None) -> list[set[str]]:
+    """The names that each class of the project has and had, for a model that has none of its own.
+
+    The classes stand in an order that nobody changes.
+    """
+    names = naming.of(session, project_id)
+    now = sorted(set(names.stands.values()))
+    said = {class_id: {names.own[class_id]} for class_id in now}
+    for name, class_id in names.ids.items():
+        said[class_id].add(name)
+    return list(said.values())
+
+
+def labels(
+    session: Session, project_id: int | None, chosen: Chosen, names: Sequence[str]
+) -> tuple[Label, ...]:
+    """What each class of a model means in a project, by the names that its file has for them."""
+    known = naming.of(session, project_id)
+    ids = [*chosen.class_ids, *[None] * len(names)]
+    now = [known.now(class_id, name) for class_id, name in zip(ids, names, strict=False)]
+    return tuple(
+        Label(known.name(class_id, name), class_id)
+        for class_id, name in zip(now, names, strict=True)
+    )
 
 
 def family_of(path: Path) -> str:
@@ -287,11 +329,11 @@ def _registered(session: Session, project_id: int, model: str) -> Chosen:
     query = select(ModelRow).filter_by(project_id=project_id, state=ModelState.READY)
     if model == CHAMPION:
         row = session.scalar(query.filter_by(champion=True))
-    elif model[:1] == "v" and model[1:].isdigit():
-        row = session.scalar(query.filter_by(number=int(model[1:])))
+    elif number := registry.number_of(model):
+        row = session.scalar(query.filter_by(number=number))
     else:
         raise Invalid(
-            f"{model!r} is no model: name vN, {CHAMPION}, {GOLDEN} or a weights file "
+            f"{model[:80]!r} is no model: name vN, {CHAMPION}, {GOLDEN} or a weights file "
             f"({', '.join(WEIGHTS)})."
         )
     if row is None:
@@ -307,6 +349,7 @@ def _chosen(row: ModelRow) -> Chosen:
         row.weights,
         tuple(row.classes),
         dict(row.parameters),
+        tuple(row.class_ids),
     )
 
 

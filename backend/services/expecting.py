@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from backend.services import detecting, recalling, registry
 from backend.services.detecting import Chosen
 from backend.services.recalling import Recall
+from backend.words import many
 
 FEWEST = 20  # images from which a run's pace says something
 PRECISE, QUICK = ("bf16", "f32"), recalling.QUICK
@@ -90,7 +91,8 @@ def _known(asked: Recall) -> str:
     if asked.known == asked.images:
         return f"All {asked.images:,} images are known from run {asked.run_id}; --again looks anew."
     new = asked.images - asked.known
-    return f"{asked.known:,} images are known from run {asked.run_id}, {new:,} are new."
+    known = many(asked.known, "image is", "images are")
+    return f"{known} known from run {asked.run_id}, {many(new, 'is', 'are')} new."
 
 
 def _time(asked: Recall, chosen: Chosen, pace: Pace | None) -> str:
@@ -98,9 +100,9 @@ def _time(asked: Recall, chosen: Chosen, pace: Pace | None) -> str:
     if asked.known and not new:
         return ""
     if pace is None:
-        return f"{new:,} images; no run of {chosen.name} says yet how long they take."
+        return f"{many(new, 'image')}; no run of {chosen.name} says yet how long they take."
     seconds = new / pace.images_per_second
     return (
-        f"{new:,} images, about {seconds:,.0f} s at the {pace.images_per_second:,.0f} a second "
-        f"of run {pace.run_id}."
+        f"{many(new, 'image')}, about {seconds:,.0f} s at the "
+        f"{pace.images_per_second:,.0f} a second of run {pace.run_id}."
     )

@@ -10,20 +10,21 @@ import shutil
 import uuid
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Image, Project, State, Task
 from backend.errors import Refused
 from backend.formats import registry
 from backend.formats.base import Picture, Problem, Written
-from backend.services import images, labelling, projects
+from backend.services import images, labelling, leaving, projects
+from backend.services.leaving import Asked, Leaving
 from backend.storage.files import Files
 from backend.storage.tables import ImageRow
 
@@ -32,13 +33,19 @@ PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was written, and what the format could not carry."""
+    """What was written, and what the format could not carry.
+
+    `left_out` tells how many images of which state were not asked for, `splits` how many left
+    with which.
+    """
 
     path: Path
     images: int
     goldens: int
     boxes: int
     problems: tuple[Problem, ...]
+    left_out: Mapping[str, int]
+    splits: Mapping[str, int]
 
     def as_json(self) -> dict[str, Any]:
         """The result as programs read it."""
@@ -51,6 +58,8 @@ class Result:
             "goldens": self.goldens,
             "boxes": self.boxes,
             "problems": problems,
+            "left_out": dict(self.left_out),
+            "splits": dict(self.splits),
         }
 
 
@@ -61,12 +70,17 @@ def run(
     out: Path,
     format_name: str,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
+    asked: Asked = leaving.WITHOUT_MORE,
 ) -> Result:
-    """Write a whole project into a new folder, or a new .zip."""
+    """Write the images that were asked for into a new folder, or a new .zip."""
     row = registry.find(format_name)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Refused(f"{out} is there already; choose a new place for the export.")
-    export = _Export(session, files, projects.find(session, project), row, progress)
+    found = projects.find(session, project)
+    chosen = leaving.choose(session, found.id, asked)
+    if not chosen.total:
+        raise Refused(_why_nothing(found, chosen))
+    export = _Export(session, files, found, row, progress, chosen)
     part = out.with_name(f".{out.name}.{uuid.uuid4().hex}.part")
     part.mkdir(parents=True)
     try:
@@ -74,7 +88,25 @@ def run(
         _put_in_place(part, out)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    return Result(out, export.images, export.goldens, export.boxes, tuple(export.problems))
+    return Result(
+        out,
+        export.images,
+        export.goldens,
+        export.boxes,
+        tuple(export.problems),
+        chosen.stay,
+        chosen.splits,
+    )
+
+
+def _why_nothing(project: Project, chosen: Leaving) -> str:
+    if not chosen.stay:
+        return f"{project.name!r} has no image that fits what was asked for; nothing is exported."
+    states = " or ".join(chosen.asked.chosen.states)
+    return (
+        f"None of the {chosen.stay.total():,} images that were asked for is {states}, so nothing "
+        f"is exported; ask for the state {leaving.ALL!r} to export them as they are."
+    )
 
 
 @dataclass(slots=True)
@@ -86,6 +118,7 @@ class _Export:
     project: Project
     format: registry.Format
     progress: Callable[[int, int], None]
+    chosen: Leaving
     images: int = 0
     goldens: int = 0
     boxes: int = 0
@@ -119,8 +152,14 @@ class _Export:
         self.boxes += done.boxes
 
     def _total(self) -> int:
-        here = (ImageRow.project_id == self.project.id) & ImageRow.deleted.is_(None)
-        return self.session.scalar(select(func.count()).select_from(ImageRow).where(here)) or 0
+        if self.chosen.asked.narrowed:
+            return self.chosen.total + len(self.chosen.goldens)
+        query = select(func.count()).select_from(ImageRow).where(*self._goldens())
+        return self.chosen.total + (self.session.scalar(query) or 0)
+
+    def _goldens(self) -> Sequence[ColumnElement[bool]]:
+        here = ImageRow.project_id == self.project.id
+        return here, ImageRow.is_golden.is_(True), ImageRow.deleted.is_(None)
 
     def _pictures(self) -> Iterator[Picture]:
         goldens: dict[int, Image] = {}
@@ -130,25 +169,32 @@ class _Export:
                     goldens.update((image.id, image) for image in page)
                 boxes = labelling.boxes_of(self.session, [image.id for image in page])
                 for image in page:
-                    if self.files.has(image.sha256):
+                    if reason := self._why_not(image):
+                        goldens.pop(image.id, None)
+                        self.problems.append(Problem(image.name, None, reason))
+                    else:
                         self._note_lost(image, boxes[image.id])
                         golden = goldens.get(image.golden_id or 0)
                         yield self._picture(image, boxes[image.id], golden)
-                    else:
-                        reason = "its bytes are not in the store any more."
-                        self.problems.append(Problem(image.name, None, reason))
+
+    def _why_not(self, image: Image) -> str:
+        """Why the bytes of a picture cannot be handed out, if they cannot."""
+        if not self.files.has(image.sha256):
+            return "its bytes are not in the store any more."
+        if not self.files.intact(image.sha256):
+            return "its bytes have changed since it came in; bring its file back from a backup."
+        return ""
 
     def _pages(self, *, is_golden: bool) -> Iterator[list[Image]]:
         last = 0
-        query = select(ImageRow).filter_by(
-            project_id=self.project.id, is_golden=is_golden, deleted=None
-        )
+        where = self._goldens() if is_golden else (self.chosen.where,)
+        query = select(ImageRow).where(*where).order_by(ImageRow.id).limit(PAGE)
         while True:
-            following = query.where(ImageRow.id > last).order_by(ImageRow.id).limit(PAGE)
+            following = query.where(ImageRow.id > last)
             page = images.of_rows(self.session, self.session.scalars(following))
             if not page:
                 return
-            yield page
+            yield [image for image in page if self.chosen.takes(image)]
             last = page[-1].id
             self.session.expunge_all()
 
@@ -173,11 +219,12 @@ class _Export:
             boxes,
             self._is_looked_at(image) or bool(boxes),
             image.label,
-            image.split,
+            self.chosen.split(image),
             image.group,
             golden.name if golden else "",
             functools.partial(self.files.read, golden.sha256) if golden else None,
             image.is_golden,
+            image.id,
         )
 
 

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, exists, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from backend.domain import Box, Image, Split, State
 from backend.errors import NotFound
-from backend.services import labelling, projects
-from backend.storage import engine
-from backend.storage.tables import ClassRow, ImageRow
+from backend.services import classes, labelling
+from backend.storage import engine, naming
+from backend.storage.tables import ImageRow
 from backend.storage.types import now
 
 
@@ -80,10 +80,12 @@ def find(session: Session, project_id: int, name: str) -> Image:
 def of_rows(session: Session, rows: Iterable[ImageRow]) -> list[Image]:
     """Rows as images."""
     rows = list(rows)
-    wanted = {row.label_id for row in rows if row.label_id}
-    query = select(ClassRow.id, ClassRow.name).where(ClassRow.id.in_(wanted))
-    names: dict[int, str] = {id_: name for id_, name in session.execute(query)} if wanted else {}
-    return [_image(row, names.get(row.label_id or 0, "")) for row in rows]
+    return [_image(row, _label(session, row)) for row in rows]
+
+
+def _label(session: Session, row: ImageRow) -> str:
+    """Read only where images are classified."""
+    return naming.of(session, row.project_id).name(row.label_id) if row.label_id else ""
 
 
 def set_split(session: Session, image_ids: Sequence[int], split: Split | None) -> int:
@@ -103,9 +105,24 @@ def set_golden(session: Session, image_ids: Sequence[int], golden_id: int | None
     return _change(session, image_ids, {"golden_id": golden_id})
 
 
+def has_goldens(session: Session, project_id: int) -> bool:
+    """Whether any image of the project has a clean reference."""
+    query = select(ImageRow.id).where(
+        ImageRow.project_id == project_id,
+        ImageRow.golden_id.is_not(None),
+        ImageRow.deleted.is_(None),
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
 def put_away(session: Session, image_ids: Sequence[int]) -> int:
     """Delete images from the project's view; snapshots, runs and history keep them."""
     return _change(session, image_ids, {"deleted": now()})
+
+
+def there(column: ColumnElement[int] | InstrumentedAttribute[int]) -> ColumnElement[bool]:
+    """Whether an image that another table names is in its project and not put away."""
+    return exists().where(ImageRow.id == column, ImageRow.deleted.is_(None))
 
 
 def bring_back(session: Session, image_ids: Sequence[int]) -> int:
@@ -170,7 +187,7 @@ def _state(image: NewImage) -> State:
 def _class_ids(session: Session, project_id: int, new: Sequence[NewImage]) -> dict[str, int]:
     names = {box.label: None for image in new for box in image.boxes}
     names |= {image.label: None for image in new if image.label}
-    return {name: projects.ensure_class(session, project_id, name).id for name in names}
+    return classes.ensure_all(session, project_id, names)
 
 
 def _image(row: ImageRow, label: str) -> Image:

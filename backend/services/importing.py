@@ -7,23 +7,25 @@ can be killed and run again: what is there is skipped, what is missing is added.
 from __future__ import annotations
 
 import itertools
-import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 from sqlalchemy.orm import Session
 
 from backend.domain import Project, Task
-from backend.errors import NotFound
-from backend.formats import fitting, registry, tree
+from backend.errors import Invalid, NotFound
+from backend.formats import fitting, goldens, masks, registry, tree, unread
 from backend.formats.base import Classes, Found, Item, Problem
-from backend.services import intake, projects
+from backend.jobs import holder
+from backend.services import classes, intake, projects
 from backend.services.intake import Counts, Ready
 from backend.settings import Settings
 from backend.storage.engine import Database
@@ -31,7 +33,9 @@ from backend.storage.files import Files
 from backend.storage.firstlook import FirstLook
 
 CHUNK = 128
+MOST_PROBLEMS = 10_000  # that are kept; the others are counted
 THREADS = 2
+LONGEST = 7 * 24 * 3600  # seconds that what another machine unpacked may be needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class Result:
     """What an import has added, what was there before, and what could not be used.
 
     `duplicates` are pictures that the project has under another name too; they are added.
+    `problems` are the first of what could not be used, `unusable` is how many that were.
     """
 
     images: int
@@ -47,6 +52,7 @@ class Result:
     skipped: int
     duplicates: int
     problems: tuple[Problem, ...]
+    unusable: int
 
     def as_json(self) -> dict[str, Any]:
         """The result as programs read it."""
@@ -61,6 +67,7 @@ class Result:
 class Into:
     """Where an import goes; the project is made if need be.
 
+    `lot` is the group of pictures for which the source names none; a golden serves every lot.
     `fence` is called first in every transaction that writes, `progress` with the pictures done
     and all pictures; either may raise to end the import.
     """
@@ -71,32 +78,49 @@ class Into:
     author: str
     fence: Callable[[Session], None] = lambda _: None
     progress: Callable[[int, int], None] = lambda _done, _all: None
+    lot: str = ""
 
 
-def run(into: Into, source: Path, settings: Settings, format_name: str = registry.AUTO) -> Result:
-    """Import a folder, an archive, a label file or a picture."""
-    projects.check_name(into.project, "project")
+def run(
+    into: Into,
+    source: Path,
+    settings: Settings,
+    format_name: str = registry.AUTO,
+    masks_by: str = masks.SAID,
+) -> Result:
+    """Import a folder, an archive, a label file or a picture; masks only where they are wanted."""
+    masks.check(masks_by)
+    check_lot(into.lot)
+    classes.check_name(into.project, "project")
     with _scratch(settings.cache / "unpacked") as scratch:
         opened = tree.open_source(source, scratch, int(settings.max_upload_gb * 1e9))
         if opened.problems and not opened.pictures:
-            return Result(0, 0, 0, 0, 0, opened.problems)
+            return Result(0, 0, 0, 0, 0, opened.problems, len(opened.problems))
+        whole = opened
+        found = masks.find(whole)
+        opened = found.without(whole)
         parts = registry.parts(opened, format_name)
-        total = sum(len(part.tree.pictures) for part in parts)
-        importing = _Import(into, total, FirstLook(settings))
-        importing.counts.problems.extend(opened.problems)
-        importing.counts.problems.extend(registry.unread(opened, parts))
+        importing = _Import(
+            into, sum(len(part.tree.pictures) for part in parts), FirstLook(settings)
+        )
+        importing.note(opened.problems)
+        importing.note(unread.find(opened, parts))
+        if masks_by == masks.SAID and not any(part.format.boxes for part in parts):
+            importing.note(found.problem())
         for part in parts:
-            with closing(part.format.read(part.tree)) as found:
-                importing.take(_placed(found, part.prefix))
-    counts = importing.counts
-    return Result(
-        counts.images,
-        counts.goldens,
-        counts.boxes,
-        counts.skipped,
-        counts.duplicates,
-        tuple(counts.problems),
-    )
+            home = part.tree.prefix.removeprefix(opened.prefix)
+            with closing(part.format.read(part.tree)) as reading:
+                items: Iterable[Found] = reading
+                if found.files and masks_by in (masks.INSTANCE, masks.COLOUR):
+                    items = masks.read(reading, whole, found, home, masks_by)
+                importing.take(_placed(items, part.prefix))
+    return importing.result()
+
+
+def check_lot(lot: str) -> None:
+    """Refuse what cannot be the name of a group; nothing is none."""
+    if len(lot) > goldens.LONGEST_GROUP or not lot.isprintable() or lot != lot.strip():
+        raise Invalid("A lot is named by up to 300 printable characters, without spaces around.")
 
 
 @dataclass(slots=True)
@@ -110,6 +134,27 @@ class _Import:
     classes: list[str] = field(default_factory=list)
     project: Project | None = None
     done: int = 0
+    unusable: int = 0
+
+    def note(self, problems: Iterable[Problem]) -> None:
+        """Count what cannot be used; a source of millions may have as many problems."""
+        for one in problems:
+            self.unusable += 1
+            if len(self.counts.problems) < MOST_PROBLEMS:
+                self.counts.problems.append(one)
+
+    def result(self) -> Result:
+        """What came of it."""
+        counts = self.counts
+        return Result(
+            counts.images,
+            counts.goldens,
+            counts.boxes,
+            counts.skipped,
+            counts.duplicates,
+            tuple(counts.problems),
+            self.unusable,
+        )
 
     def take(self, found: Iterable[Found]) -> None:
         """Store and write chunk after chunk; while one is decoded, the one before is written."""
@@ -128,11 +173,12 @@ class _Import:
     def _items(self, found: Iterable[Found]) -> Iterator[Item]:
         for one in found:
             if isinstance(one, Problem):
-                self.counts.problems.append(one)
+                self.note([one])
             elif isinstance(one, Classes):
                 self.classes.extend(one.names)
             else:
-                yield one
+                lot = "" if one.is_golden else self.into.lot
+                yield replace(one, group=one.group or lot)
 
     def _find_project(self) -> None:
         with self.into.database.read.begin() as session:
@@ -149,7 +195,7 @@ class _Import:
 
     def _write(self, done: Sequence[Ready | Problem]) -> None:
         ready = [one for one in done if isinstance(one, Ready)]
-        self.counts.problems.extend(one for one in done if isinstance(one, Problem))
+        self.note(one for one in done if isinstance(one, Problem))
         if ready:
             with self.into.database.write.begin() as session:
                 self.into.fence(session)
@@ -165,16 +211,15 @@ class _Import:
         classifies = any(one.image.label for one in ready)
         task = Task.CLASSIFY if classifies else Task.DETECT
         project = self.project or projects.find_or_create(session, self.into.project, task)
-        for name in dict.fromkeys(self.classes):
-            if not fitting.why_no_class(name):
-                projects.ensure_class(session, project.id, name)
+        names = [name for name in self.classes if not fitting.why_no_class(name)]
+        classes.ensure_all(session, project.id, names)
         self.classes.clear()
         return project
 
     def _add(self, added: Counts) -> None:
         for name in ("images", "goldens", "boxes", "skipped", "duplicates"):
             setattr(self.counts, name, getattr(self.counts, name) + getattr(added, name))
-        self.counts.problems += added.problems
+        self.note(added.problems)
 
 
 def _placed(found: Iterable[Found], prefix: str) -> Iterator[Found]:
@@ -204,19 +249,17 @@ def _scratch(home: Path) -> Iterator[Path]:
     """A folder to unpack into; what killed imports left behind is cleared away first."""
     home.mkdir(parents=True, exist_ok=True)
     for old in home.iterdir():
-        if not _alive(old.name.partition("-")[0]):
+        if _is_left(old):
             shutil.rmtree(old, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-", dir=home) as scratch:
+    ours = quote(holder.me(), safe="")
+    with tempfile.TemporaryDirectory(prefix=f"{ours}-", dir=home) as scratch:
         yield Path(scratch)
 
 
-def _alive(pid: str) -> bool:
-    if not pid.isdigit():
-        return False
+def _is_left(folder: Path) -> bool:
+    """Whether the process that unpacked there is dead; of one elsewhere, only time can tell."""
     try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
+        silent = time.time() - folder.stat().st_mtime
+    except FileNotFoundError:  # its process has just removed it
         return False
-    except PermissionError:
-        return True
-    return True
+    return holder.gone(unquote(folder.name.rpartition("-")[0])) or silent > LONGEST

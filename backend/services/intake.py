@@ -15,13 +15,14 @@ from backend.errors import Invalid, Unavailable
 from backend.formats import fitting
 from backend.formats.base import Item, Problem
 from backend.pictures import Header
-from backend.services import images, labelling, projects
+from backend.services import classes, images, labelling
 from backend.services.images import NewImage
 from backend.storage.files import Files
 from backend.storage.firstlook import FirstLook
 from backend.storage.tables import ImageRow
 
 LONGEST_NAME = 1000
+_AWAY = "this picture was deleted from the project and stays so; its labels are left out."
 _TAKEN = "the project has another picture of this name, which stays as it is."
 
 
@@ -33,6 +34,7 @@ class Known:
     sha256: str
     version: int
     golden_id: int | None
+    put_away: bool
 
     def has(self, data: bytes) -> bool:
         """Whether these are its bytes."""
@@ -62,7 +64,12 @@ class Counts:
 def known(session: Session, project_id: int, names: Sequence[str]) -> dict[str, Known]:
     """What the project has under these names, also of pictures put away."""
     query = select(
-        ImageRow.name, ImageRow.id, ImageRow.sha256, ImageRow.version, ImageRow.golden_id
+        ImageRow.name,
+        ImageRow.id,
+        ImageRow.sha256,
+        ImageRow.version,
+        ImageRow.golden_id,
+        ImageRow.deleted.is_not(None),
     ).where(ImageRow.project_id == project_id, ImageRow.name.in_(names))
     return {name: Known(*rest) for name, *rest in session.execute(query)}
 
@@ -104,6 +111,9 @@ def add(session: Session, project: Project, ready: Sequence[Ready], author: str)
             counts.problems += [*one.problems, *unsuited]
         if have is None:
             fresh[image.name] = image
+        elif have.put_away:
+            counts.skipped += 1
+            counts.problems += [Problem(image.name, None, _AWAY)] if _lacks(have, image) else []
         else:
             counts.skipped += 1
             _complete(session, project, have, image, author)
@@ -170,9 +180,9 @@ def _complete(
     session: Session, project: Project, have: Known, image: NewImage, author: str
 ) -> None:
     """Give an image that is there what it still lacks: first labels, its golden."""
-    if image.labelled and not have.version:
-        for name in {image.label, *(box.label for box in image.boxes)} - {""}:
-            projects.ensure_class(session, project.id, name)
+    if _lacks(have, image):
+        names = {image.label, *(box.label for box in image.boxes)} - {""}
+        classes.ensure_all(session, project.id, names)
         labelling.save(
             session,
             have.id,
@@ -186,6 +196,11 @@ def _complete(
     if image.golden and have.golden_id is None:
         golden = images.ids(session, project.id, [image.golden]).get(image.golden)
         images.set_golden(session, [have.id], golden)
+
+
+def _lacks(have: Known, image: NewImage) -> bool:
+    """Whether an image comes with the first labels of one that is there."""
+    return image.labelled and not have.version
 
 
 def _count(

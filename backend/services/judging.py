@@ -20,13 +20,15 @@ class Answer:
     """What somebody says of the detections of an image; None takes back what was said of one.
 
     `corrected` has other corners or another class for some that are accepted, `missed` the
-    defects that the run did not find; with a verdict on the board the image is done.
+    defects that the run did not find; with a verdict on the board the image is done. An answer
+    that has a `key` counts once, however often it is sent.
     """
 
     verdicts: Mapping[int, Verdict | None]
     corrected: Mapping[int, Detection] = field(default_factory=dict)
     missed: tuple[Box, ...] = ()
     board: Verdict | None = None
+    key: str = ""
 
 
 def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: str) -> Revision:
@@ -50,6 +52,7 @@ def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: 
         missed=known,
         review=True,
         verdict=answer.board or (board.verdict if board else None),
+        key=answer.key,
     )
     return deciding.save(session, image_id, sheet, author)
 
@@ -104,8 +107,7 @@ def _take(
         if idx in before and not corrected:
             accepted.add(idx)
         elif box is None:
-            fresh = Box(one.x1, one.y1, one.x2, one.y2, one.label, Origin.MODEL, "", ref)
-            taken[f"new {idx}"] = fresh
+            taken[f"new {idx}"] = _fresh(one, ref)
         else:
             taken[box.id] = _moved(box, one, ref) if corrected else box
             accepted |= {idx} if taken[box.id].detection != ref else set()
@@ -127,7 +129,13 @@ def _under(said: _Said, boxes: Sequence[Box], refused: Collection[int]) -> dict[
 
 def _moved(box: Box, one: Detection, ref: DetectionRef) -> Box:
     ref = box.detection or ref
-    return replace(box, x1=one.x1, y1=one.y1, x2=one.x2, y2=one.y2, label=one.label, detection=ref)
+    return replace(_fresh(one, ref), id=box.id, origin=box.origin, author=box.author)
+
+
+def _fresh(one: Detection, ref: DetectionRef) -> Box:
+    return Box(
+        one.x1, one.y1, one.x2, one.y2, one.label, Origin.MODEL, "", ref, class_id=one.class_id
+    )  # fmt: skip
 
 
 def _missed(

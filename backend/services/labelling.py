@@ -9,16 +9,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, tuple_
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, DetectionRef, Origin, Revision, State
 from backend.errors import Conflict, Invalid, NotFound
-from backend.storage import engine
-from backend.storage.tables import BoxRow, ClassNameRow, ClassRow, ImageRow, RevisionRow
+from backend.storage import engine, naming
+from backend.storage.naming import Naming
+from backend.storage.tables import BoxRow, ImageRow, RevisionRow
 from backend.storage.types import now
+from backend.words import many
 
 MOST_BOXES = 10_000
+PAIRS = 500  # of an image and a version, in one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ def save(
     label: str | None = None,
     comment: str | None = None,
     action: str = "edit",
+    key: str = "",
 ) -> Revision:
     """Save all boxes of an image; `version` is the one the person has seen.
 
@@ -49,17 +53,18 @@ def save(
     row = _locked(session, image_id)
     if row.version != version:
         raise _conflict(session, row)
-    class_ids, names = _classes(session, row.project_id)
-    checked = [_checked(box, row, class_ids, author) for box in _limited(boxes, row)]
-    _write_boxes(session, row, checked, class_ids)
+    names = naming.of(session, row.project_id)
+    checked = [_checked(box, row, names, author) for box in _limited(boxes, row)]
+    _write_boxes(session, row, checked)
     row.state = state or (State.STARTED if row.state == State.NEW else State(row.state))
     row.author = author
     if label is not None:
-        row.label_id = _class_id(label, row, class_ids) if label else None
+        row.label_id = _class_id(label, None, row, names) if label else None
     if comment is not None:
         row.comment = comment[:5000]
     row.version += 1
-    added = _revision_row(row, checked, class_ids, author, action)
+    added = _revision_row(row, checked, author, action)
+    added.key = key or None
     session.add(added)
     session.flush()
     return _revision(added, names)
@@ -69,21 +74,32 @@ def boxes_of(session: Session, image_ids: Iterable[int]) -> dict[int, tuple[Box,
     """The boxes that stand now, by image; an image without boxes has an empty entry."""
     found: dict[int, list[Box]] = {image_id: [] for image_id in image_ids}
     query = (
-        select(BoxRow, ClassRow.name)
-        .join(ClassRow, ClassRow.id == BoxRow.class_id)
+        select(BoxRow, ImageRow.project_id)
+        .join(ImageRow, ImageRow.id == BoxRow.image_id)
         .where(BoxRow.image_id.in_(found))
         .order_by(BoxRow.image_id, BoxRow.y1, BoxRow.x1, BoxRow.id)
     )
-    for row, name in session.execute(query):
-        found[row.image_id].append(_box_of_row(row, name))
+    for row, project_id in session.execute(query):
+        found[row.image_id].append(_box_of_row(row, naming.of(session, project_id)))
     return {image_id: tuple(boxes) for image_id, boxes in found.items()}
 
 
-def roots_of(session: Session, image_id: int) -> dict[str, DetectionRef | None]:
-    """The boxes of an image that stand now, by id, each with the detection that it came from."""
-    query = select(BoxRow.id, BoxRow.run_id, BoxRow.run_image_id, BoxRow.run_idx)
-    rows = session.execute(query.where(BoxRow.image_id == image_id))
-    return {id_: _ref(run, image, idx) for id_, run, image, idx in rows}
+def called(session: Session, image_id: int, boxes: Iterable[Box]) -> tuple[Box, ...]:
+    """Boxes that a page sends, under the names that their classes have today."""
+    names = _names(session, image_id)
+    ids = [(box, names.now(box.class_id, box.label)) for box in boxes]
+    return tuple(
+        replace(box, label=names.name(class_id, box.label), class_id=class_id)
+        for box, class_id in ids
+    )
+
+
+def saved_as(session: Session, image_id: int, key: str) -> Revision | None:
+    """The revision that a save of this name made, which may be sent more than once."""
+    _locked(session, image_id)
+    query = select(RevisionRow).filter_by(image_id=image_id, key=key)
+    row = session.scalar(query) if key else None
+    return _revision(row, _names(session, image_id)) if row else None
 
 
 def version_of(session: Session, image_id: int) -> int:
@@ -101,7 +117,7 @@ def history(
     rows = session.scalars(query.limit(most)).all()
     if not rows and session.get(ImageRow, image_id) is None:
         raise NotFound(f"There is no image {image_id}.")
-    names = _class_names(session, image_id)
+    names = _names(session, image_id)
     return [_revision(row, names) for row in rows]
 
 
@@ -112,20 +128,20 @@ def revision(session: Session, image_id: int, version: int) -> Revision:
     row = session.get(RevisionRow, (image_id, version))
     if row is None:
         raise NotFound(f"Image {image_id} has no version {version}.")
-    return _revision(row, _class_names(session, image_id))
+    return _revision(row, _names(session, image_id))
 
 
 def revisions(session: Session, versions: Mapping[int, int]) -> dict[int, Revision]:
     """Many images of one project, each as it stood at a version above 0."""
     if not versions:
         return {}
-    names = _class_names(session, next(iter(versions)))
-    query = select(RevisionRow).where(RevisionRow.image_id.in_(versions))
-    return {
-        row.image_id: _revision(row, names)
-        for row in session.scalars(query)
-        if row.version == versions[row.image_id]
-    }
+    names = _names(session, next(iter(versions)))
+    found: dict[int, Revision] = {}
+    pair = tuple_(RevisionRow.image_id, RevisionRow.version)
+    for part in engine.batches(list(versions.items()), PAIRS):
+        rows = session.scalars(select(RevisionRow).where(pair.in_(part)))
+        found.update((row.image_id, _revision(row, names)) for row in rows)
+    return found
 
 
 def restore(session: Session, image_id: int, version: int, author: str) -> Revision:
@@ -155,8 +171,8 @@ def insert_first(
     revisions_: list[dict[str, Any]] = []
     boxes: list[dict[str, Any]] = []
     for item in first:
-        named = [_named(box, author) for box in item.boxes]
-        boxes += [_box_values(item.image_id, box, class_ids[box.label]) for box in named]
+        named = [_named(box, author, class_ids[box.label]) for box in item.boxes]
+        boxes += [_box_values(item.image_id, box) for box in named]
         revisions_.append(
             {
                 "image_id": item.image_id,
@@ -167,7 +183,7 @@ def insert_first(
                 "state": State.DONE,
                 "label_id": item.label_id,
                 "comment": "",
-                "boxes": [_to_json(box, class_ids[box.label]) for box in named],
+                "boxes": [_to_json(box) for box in named],
             }
         )
     engine.bulk_insert(session, RevisionRow, revisions_)
@@ -186,7 +202,8 @@ def _conflict(session: Session, row: ImageRow) -> Conflict:
     who = theirs.author or "Somebody"
     return Conflict(
         f"{who} has changed {row.name} in the meantime ({theirs.action}, now version "
-        f"{row.version} with {len(theirs.boxes)} boxes); your boxes were not saved over theirs.",
+        f"{row.version} with {many(len(theirs.boxes), 'box', 'boxes')}); "
+        "your boxes were not saved over theirs.",
         theirs,
     )
 
@@ -201,7 +218,7 @@ def _limited(boxes: Sequence[Box], row: ImageRow) -> Sequence[Box]:
     return boxes
 
 
-def _checked(box: Box, row: ImageRow, class_ids: Mapping[str, int], author: str) -> Box:
+def _checked(box: Box, row: ImageRow, names: Naming, author: str) -> Box:
     corners = (box.x1, box.y1, box.x2, box.y2)
     if not all(math.isfinite(corner) for corner in corners):
         raise Invalid(f"A box of {row.name} has a corner that is not a number.")
@@ -209,16 +226,17 @@ def _checked(box: Box, row: ImageRow, class_ids: Mapping[str, int], author: str)
     x2, y2 = min(float(row.width), box.x2), min(float(row.height), box.y2)
     if x2 <= x1 or y2 <= y1:
         raise Invalid(f"A box of {row.name} has no area inside the picture: {corners}.")
-    _class_id(box.label, row, class_ids)
     _check_id(box)
-    id_ = box.id or uuid.uuid4().hex
-    return replace(box, x1=x1, y1=y1, x2=x2, y2=y2, id=id_, author=box.author or author)
+    sure = replace(box, x1=x1, y1=y1, x2=x2, y2=y2)
+    return _named(sure, author, _class_id(box.label, box.class_id, row, names))
 
 
-def _class_id(label: str, row: ImageRow, class_ids: Mapping[str, int]) -> int:
-    if label not in class_ids:
+def _class_id(label: str, class_id: int | None, row: ImageRow, names: Naming) -> int:
+    """A page may have been opened when the class was called otherwise; its id says which it is."""
+    found = names.now(class_id, label)
+    if found is None:
         raise Invalid(f"{row.name} cannot be labelled {label[:80]!r}: there is no such class.")
-    return class_ids[label]
+    return found
 
 
 def _check_id(box: Box) -> None:
@@ -226,23 +244,20 @@ def _check_id(box: Box) -> None:
         raise Invalid("The id of a box has at most 32 characters.")
 
 
-def _named(box: Box, author: str) -> Box:
+def _named(box: Box, author: str, class_id: int) -> Box:
     _check_id(box)
-    return replace(box, id=box.id or uuid.uuid4().hex, author=box.author or author)
+    id_ = box.id or uuid.uuid4().hex
+    return replace(box, id=id_, author=box.author or author, class_id=class_id)
 
 
-def _write_boxes(
-    session: Session, row: ImageRow, boxes: Sequence[Box], class_ids: Mapping[str, int]
-) -> None:
+def _write_boxes(session: Session, row: ImageRow, boxes: Sequence[Box]) -> None:
     session.execute(delete(BoxRow).filter_by(image_id=row.id))
-    values = [_box_values(row.id, box, class_ids[box.label]) for box in boxes]
+    values = [_box_values(row.id, box) for box in boxes]
     engine.bulk_insert(session, BoxRow, values)
     row.boxes = len(boxes)
 
 
-def _revision_row(
-    row: ImageRow, boxes: Sequence[Box], class_ids: Mapping[str, int], author: str, action: str
-) -> RevisionRow:
+def _revision_row(row: ImageRow, boxes: Sequence[Box], author: str, action: str) -> RevisionRow:
     return RevisionRow(
         image_id=row.id,
         version=row.version,
@@ -251,11 +266,11 @@ def _revision_row(
         state=row.state,
         label_id=row.label_id,
         comment=row.comment,
-        boxes=[_to_json(box, class_ids[box.label]) for box in boxes],
+        boxes=[_to_json(box) for box in boxes],
     )
 
 
-def _revision(row: RevisionRow, names: Mapping[int, str]) -> Revision:
+def _revision(row: RevisionRow, names: Naming) -> Revision:
     return Revision(
         image_id=row.image_id,
         version=row.version,
@@ -264,38 +279,23 @@ def _revision(row: RevisionRow, names: Mapping[int, str]) -> Revision:
         action=row.action,
         state=State(row.state),
         boxes=tuple(_from_json(value, names) for value in row.boxes),
-        label=names.get(row.label_id or 0, ""),
+        label=names.name(row.label_id),
         comment=row.comment,
+        key=row.key or "",
     )
 
 
-def _classes(session: Session, project_id: int) -> tuple[dict[str, int], dict[int, str]]:
-    """The ids by every name that a class has or had, and the names that they have now."""
-    query = select(ClassNameRow.name, ClassRow.id, ClassRow.name)
-    named = query.join(ClassRow, ClassRow.id == ClassNameRow.class_id)
-    rows = session.execute(named.where(ClassNameRow.project_id == project_id)).all()
-    return {known: id_ for known, id_, _ in rows}, {id_: name for _, id_, name in rows}
-
-
-def _class_names(session: Session, image_id: int) -> dict[int, str]:
-    """Names by class id, those of merged classes leading to what they were merged into."""
+def _names(session: Session, image_id: int) -> Naming:
     image = session.get(ImageRow, image_id)
-    return _names(session, image.project_id) if image else {}
+    return naming.of(session, image.project_id if image else None)
 
 
-def _names(session: Session, project_id: int) -> dict[int, str]:
-    query = select(ClassRow.id, ClassRow.name, ClassRow.merged_into_id)
-    rows = session.execute(query.where(ClassRow.project_id == project_id)).all()
-    own = {id_: name for id_, name, _ in rows}
-    return {id_: own[merged or id_] for id_, _, merged in rows}
-
-
-def _box_values(image_id: int, box: Box, class_id: int) -> dict[str, Any]:
+def _box_values(image_id: int, box: Box) -> dict[str, Any]:
     ref = box.detection
     return {
         "image_id": image_id,
         "id": box.id,
-        "class_id": class_id,
+        "class_id": box.class_id,
         "x1": box.x1,
         "y1": box.y1,
         "x2": box.x2,
@@ -308,20 +308,23 @@ def _box_values(image_id: int, box: Box, class_id: int) -> dict[str, Any]:
     }
 
 
-def _box_of_row(row: BoxRow, name: str) -> Box:
-    ref = _ref(row.run_id, row.run_image_id, row.run_idx)
-    return Box(row.x1, row.y1, row.x2, row.y2, name, Origin(row.origin), row.id, ref, row.author)
+def _box_of_row(row: BoxRow, names: Naming) -> Box:
+    name, ref = names.name(row.class_id), _ref(row.run_id, row.run_image_id, row.run_idx)
+    return Box(
+        row.x1, row.y1, row.x2, row.y2, name, Origin(row.origin), row.id, ref, row.author,
+        names.now(row.class_id),
+    )  # fmt: skip
 
 
 def _ref(run: int | None, image: int | None, idx: int | None) -> DetectionRef | None:
     return None if run is None else DetectionRef(run, image or 0, idx or 0)
 
 
-def _to_json(box: Box, class_id: int) -> dict[str, Any]:
+def _to_json(box: Box) -> dict[str, Any]:
     ref = box.detection
     value: dict[str, Any] = {
         "id": box.id,
-        "class": class_id,
+        "class": box.class_id,
         "at": [box.x1, box.y1, box.x2, box.y2],
         "origin": box.origin,
         "author": box.author,
@@ -331,8 +334,9 @@ def _to_json(box: Box, class_id: int) -> dict[str, Any]:
     return value
 
 
-def _from_json(value: Mapping[str, Any], names: Mapping[int, str]) -> Box:
+def _from_json(value: Mapping[str, Any], names: Naming) -> Box:
     ref = DetectionRef(*value["detection"]) if "detection" in value else None
-    label = names.get(value["class"], "")
+    label, class_id = names.name(value["class"]), names.now(value["class"])
     x1, y1, x2, y2 = value["at"]
-    return Box(x1, y1, x2, y2, label, Origin(value["origin"]), value["id"], ref, value["author"])
+    origin, author = Origin(value["origin"]), value["author"]
+    return Box(x1, y1, x2, y2, label, origin, value["id"], ref, author, class_id)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from backend.domain import Box, Image, Split, State
 from backend.errors import Invalid
 from backend.services import images, labelling
-from backend.storage.tables import BoxRow, ClassRow, ImageRow
+from backend.storage.tables import BoxRow, ClassNameRow, ClassRow, ImageRow
 
 NONE = "none"
 SORTS = ("name", "newest", "boxes", "doubt")
@@ -133,21 +133,31 @@ def every(session: Session, project_id: int, chosen: Filter) -> Iterator[Item]:
         yield from items(session, found[start : start + MOST])
 
 
-def counts(session: Session, project_id: int, chosen: Filter) -> dict[str, dict[str, int]]:
-    """How many images each value of each field would show, the other fields standing as they do."""
-    return {
-        "state": _tally(session, project_id, replace(chosen, states=()), ImageRow.state),
-        "split": _tally(session, project_id, replace(chosen, splits=()), ImageRow.split),
-        "group": _tally(session, project_id, replace(chosen, groups=()), ImageRow.group, 200),
-        "author": _tally(session, project_id, replace(chosen, authors=()), ImageRow.author, 50),
-        "class": _tally_classes(session, project_id, replace(chosen, classes=())),
-        "golden": _tally_yes_no(
+def counts(
+    session: Session, project_id: int, chosen: Filter, fields: Collection[str] = ()
+) -> dict[str, dict[str, int]]:
+    """How many images each value of each field would show, the other fields standing as they do.
+
+    All fields are counted, or the given ones alone.
+    """
+    ways: dict[str, Callable[[], dict[str, int]]] = {
+        "state": lambda: _tally(session, project_id, replace(chosen, states=()), ImageRow.state),
+        "split": lambda: _tally(session, project_id, replace(chosen, splits=()), ImageRow.split),
+        "group": lambda: _tally(
+            session, project_id, replace(chosen, groups=()), ImageRow.group, 200
+        ),
+        "author": lambda: _tally(
+            session, project_id, replace(chosen, authors=()), ImageRow.author, 50
+        ),
+        "class": lambda: _tally_classes(session, project_id, replace(chosen, classes=())),
+        "golden": lambda: _tally_yes_no(
             session, project_id, replace(chosen, golden=None), ImageRow.golden_id.is_not(None)
         ),
-        "proposals": _tally_yes_no(
+        "proposals": lambda: _tally_yes_no(
             session, project_id, replace(chosen, proposals=None), ImageRow.doubt.is_not(None)
         ),
     }
+    return {field: count() for field, count in ways.items() if field in (fields or ways)}
 
 
 def conditions(project_id: int, chosen: Filter) -> ColumnElement[bool]:
@@ -210,7 +220,12 @@ def _among(column: Any, values: Sequence[str]) -> ColumnElement[bool]:
 
 def _of_classes(project_id: int, names: Sequence[str]) -> ColumnElement[bool]:
     named = [name for name in names if name != NONE]
-    wanted = select(ClassRow.id).where(ClassRow.project_id == project_id, ClassRow.name.in_(named))
+    meant = select(ClassNameRow.class_id).where(
+        ClassNameRow.project_id == project_id, ClassNameRow.name.in_(named)
+    )
+    # The boxes of a merged class may still follow.
+    stands = func.coalesce(ClassRow.merged_into_id, ClassRow.id)
+    wanted = select(ClassRow.id).where(ClassRow.project_id == project_id, stands.in_(meant))
     held = select(BoxRow.image_id).where(BoxRow.class_id.in_(wanted))
     labelled = ImageRow.label_id.in_(wanted)
     parts: list[ColumnElement[bool]] = [or_(ImageRow.id.in_(held), labelled)] if named else []
@@ -243,19 +258,22 @@ def _tally_yes_no(
 
 
 def _tally_classes(session: Session, project_id: int, chosen: Filter) -> dict[str, int]:
-    where = conditions(project_id, chosen)
+    where, now = conditions(project_id, chosen), aliased(ClassRow)
+    stands = now.id == func.coalesce(ClassRow.merged_into_id, ClassRow.id)
     boxes = (
-        select(ClassRow.name, func.count(func.distinct(BoxRow.image_id)))
+        select(now.name, func.count(func.distinct(BoxRow.image_id)))
+        .join(ClassRow, stands)
         .join(BoxRow, BoxRow.class_id == ClassRow.id)
         .join(ImageRow, ImageRow.id == BoxRow.image_id)
         .where(where)
-        .group_by(ClassRow.name)
+        .group_by(now.name)
     )
     labels = (
-        select(ClassRow.name, func.count())
+        select(now.name, func.count())
+        .join(ClassRow, stands)
         .join(ImageRow, ImageRow.label_id == ClassRow.id)
         .where(where)
-        .group_by(ClassRow.name)
+        .group_by(now.name)
     )
     found: dict[str, int] = {}
     for name, number in [*session.execute(boxes), *session.execute(labels)]:

@@ -13,8 +13,9 @@ from sqlalchemy.orm import Session
 from backend import matching
 from backend.domain import Box, Detection, State
 from backend.services import projects, reviewing
-from backend.storage import engine, warehouse
-from backend.storage.tables import BoxRow, ClassRow, DetectionRow, ImageRow, RunImageRow
+from backend.storage import engine, naming, warehouse
+from backend.storage.naming import Naming
+from backend.storage.tables import BoxRow, DetectionRow, ImageRow, RunImageRow
 
 Rule = Mapping[str, Any]
 Place = tuple[float, float, float, float]
@@ -48,7 +49,7 @@ def figures(session: Session, run_id: int) -> Figures:
     right = false_calls = escapes = 0
     for part in engine.batches(ids, PAGE):
         found = _detections(session, run_id, part, rule, planes)
-        labels = _labels(session, part, planes)
+        labels = _labels(session, part, naming.of(session, project_id), planes)
         for image_id in part:
             hits = _hits(found.get(image_id, []), labels.get(image_id, []))
             right += hits
@@ -66,15 +67,18 @@ def _detections(
         .where(DetectionRow.run_id == run_id, DetectionRow.image_id.in_(ids))
         .order_by(DetectionRow.image_id, DetectionRow.score.desc(), DetectionRow.idx)
     )
-    rows = session.execute(query.add_columns(DetectionRow.label))
-    counting = ((*place, label) for *place, score, label in rows if score >= least(rule, label))
+    names = naming.of_run(session, run_id)
+    rows = session.execute(query.add_columns(DetectionRow.class_id, DetectionRow.label))
+    called = ((place, score, names.name(id_, said)) for *place, score, id_, said in rows)
+    counting = ((*place, name) for place, score, name in called if score >= least(rule, name))
     return _by_image(counting, planes)
 
 
-def _labels(session: Session, ids: Sequence[int], planes: Planes) -> Corners:
-    query = select(*_columns(BoxRow), ClassRow.name).join(ClassRow, ClassRow.id == BoxRow.class_id)
-    rows = session.execute(query.where(BoxRow.image_id.in_(ids)))
-    return _by_image((tuple(row) for row in rows), planes)
+def _labels(session: Session, ids: Sequence[int], names: Naming, planes: Planes) -> Corners:
+    rows = session.execute(
+        select(*_columns(BoxRow), BoxRow.class_id).where(BoxRow.image_id.in_(ids))
+    )
+    return _by_image(((*place, names.name(class_id)) for *place, class_id in rows), planes)
 
 
 def _columns(row: Any) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 
 import argon2
 from sqlalchemy import select
@@ -10,11 +11,14 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Person, Role
 from backend.errors import Denied, NotFound, Refused
+from backend.services import logins
 from backend.storage.tables import PersonRow
 
 SHORTEST = 8
 MARK = 16
 _hasher = argon2.PasswordHasher()
+# Each takes 64 MB and a core while it computes.
+_at_once = threading.BoundedSemaphore(2)
 # Checked when the name is unknown, so that an answer takes as long for a name that exists.
 _NOBODY = _hasher.hash("nobody has this password")
 
@@ -40,15 +44,17 @@ def set_role(session: Session, name: str, role: Role) -> Person:
     return Person(name, role)
 
 
-def set_password(session: Session, name: str, password: str) -> None:
-    """Give an account a new password."""
+def set_password(session: Session, name: str, password: str, stays: str = "") -> None:
+    """Give an account a new password; that ends its logins, but for the one that stays."""
     _row(session, name).password = _hash(password)
+    logins.end_all(session, name, stays)
 
 
 def remove(session: Session, name: str) -> None:
-    """Close an account; that of the last admin stays."""
+    """Close an account and end its logins; that of the last admin stays."""
     row = _row(session, name)
     _refuse_last_admin(session, row)
+    logins.end_all(session, name)
     session.delete(row)
 
 
@@ -56,7 +62,8 @@ def enter(session: Session, name: str, password: str) -> Person:
     """The person with that name and password."""
     row = session.get(PersonRow, name.strip())
     try:
-        _hasher.verify(row.password if row else _NOBODY, password)
+        with _at_once:
+            _hasher.verify(row.password if row else _NOBODY, password)
     except argon2.exceptions.VerifyMismatchError as error:
         raise Denied("The name or the password is wrong.") from error
     if row is None:
@@ -77,7 +84,7 @@ def get(session: Session, name: str) -> Person:
 
 
 def mark(session: Session, name: str) -> str:
-    """What a person's cookie has besides the name; another one after each change of password."""
+    """What is another one after each change of password."""
     return hashlib.sha256(_row(session, name).password.encode()).hexdigest()[:MARK]
 
 
@@ -103,4 +110,5 @@ def _refuse_last_admin(session: Session, row: PersonRow) -> None:
 def _hash(password: str) -> str:
     if len(password) < SHORTEST:
         raise Refused(f"A password must have at least {SHORTEST} characters.")
-    return _hasher.hash(password)
+    with _at_once:
+        return _hasher.hash(password)

@@ -16,7 +16,7 @@ from backend.domain import JobState, Project, Split, Task
 from backend.errors import Invalid
 from backend.families import Family
 from backend.services import projects, snapshots
-from backend.storage import engine
+from backend.storage import engine, naming
 from backend.storage.tables import BoxRow, ClassRow, ImageRow, JobRow
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -29,6 +29,8 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "learning_rate": (0.0, 10.0),
 }
 FRACTIONS = ("learning_rate",)
+# What has no bounds; `start` says what a model began from.
+OTHERS = ("variant", "extra", "start")
 ABSENT: Mapping[Split, str] = {
     Split.TRAIN: "Never seen in training, so not learned",
     Split.VAL: "Not among the validation images",
@@ -74,8 +76,9 @@ def check(
     boxes = _drawn(session, project, pictures)
     values = {**chosen.defaults, **(parameters or {})}
     images = Counter(str(picture.split) for picture in pictures.values())
+    unusable = [*_unknown(values), *_parameters(values, chosen)]
     problems = [
-        *_parameters(values, chosen),
+        *unusable,
         *_problems(project, chosen, pictures, boxes),
         *_no_start(chosen, values, start),
     ]
@@ -84,22 +87,30 @@ def check(
         tuple(_warnings(session, project, pictures, boxes)) if not problems else (),
         dict(images),
         boxes,
-        _seconds(session, family, values, images[Split.TRAIN]),
+        None if unusable else _seconds(session, family, values, images[Split.TRAIN]),
     )
+
+
+def _unknown(values: Mapping[str, Any]) -> Iterable[str]:
+    known = (*BOUNDS, *OTHERS)
+    for name in values:
+        if name not in known:
+            yield f"There is no parameter {name[:40]!r}; there are {', '.join(known[:-2])}."
 
 
 def _parameters(values: Mapping[str, Any], family: Family) -> Iterable[str]:
     for name, (least, most) in BOUNDS.items():
         value = values.get(name, least)
+        said = repr(value)[:40]
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not least <= value <= most:
-            yield f"The parameter {name} must be from {least:g} to {most:g}, not {value}."
+            yield f"The parameter {name} must be from {least:g} to {most:g}, not {said}."
         elif name not in FRACTIONS and not isinstance(value, int):
-            yield f"The parameter {name} must be a whole number, not {value}."
+            yield f"The parameter {name} must be a whole number, not {said}."
     variant = values.get("variant", "")
     if family.variants and variant and variant not in family.variants:
         known = ", ".join(family.variants)
-        yield f"{family.name} has no variant {variant!r}; there are {known}."
+        yield f"{family.name} has no variant {str(variant)[:40]!r}; there are {known}."
 
 
 def _no_start(family: Family, values: Mapping[str, Any], start: str) -> Iterable[str]:
@@ -198,7 +209,7 @@ def _drawn(
             if picture.label in counts:
                 counts[picture.label][str(picture.split)] += 1
         return {name: dict(found) for name, found in counts.items()}
-    names = {kind.id: kind.name for kind in project.classes}
+    names = naming.of(session, project.id)
     for part in engine.batches(list(pictures)):
         query = (
             select(BoxRow.class_id, BoxRow.image_id, func.count())
@@ -206,8 +217,8 @@ def _drawn(
             .group_by(BoxRow.class_id, BoxRow.image_id)
         )
         for class_id, image_id, number in session.execute(query):
-            if class_id in names:
-                counts[names[class_id]][str(pictures[image_id].split)] += number
+            if (name := names.name(class_id)) in counts:
+                counts[name][str(pictures[image_id].split)] += number
     return {name: dict(found) for name, found in counts.items()}
 
 

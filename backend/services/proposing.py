@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from backend import families
 from backend.domain import Detection, Job
 from backend.jobs import kinds, queue
-from backend.services import registry
+from backend.services import detecting, registry, selections
 from backend.services.detecting import GOLDEN
 from backend.storage import warehouse
 from backend.storage.tables import ModelRow, RunImageRow, RunRow
@@ -46,12 +46,14 @@ def ask(
     key: str = "",
 ) -> Job:
     """Queue proposals from the goldens: by the project's best golden model, else by the rules."""
+    detecting.check_images(session, project_id, source or {})
     asked = request(session, project_id, source or {})
     return queue.enqueue(session, asked, author=author, key=key)
 
 
 def request(session: Session, project_id: int, source: Mapping[str, Any]) -> kinds.Propose:
     """What such a job is asked."""
+    source = selections.kept(session, project_id, source)
     model = registry.best(session, project_id, families.with_golden())
     if model is None:
         return kinds.Propose(project_id, GOLDEN, source=dict(source))

@@ -20,6 +20,7 @@ from backend.storage.tables import (
     JobRow,
     ModelRow,
     RunImageRow,
+    RunRow,
     SnapshotImageRow,
     SnapshotRow,
 )
@@ -73,6 +74,9 @@ def _of_label(session: Session, image_id: int, box_id: str) -> Iterator[Link]:
     if not versions:
         raise NotFound(f"Image {image_id} never had a label {box_id[:40]!r}.")
     ref = next((box.detection for _, box in versions if box.detection), None)
+    # A box of an earlier day may name a run of another project, which is nobody's to see here.
+    if ref and session.get(RunRow, ref.run_id) is None:
+        ref = None
     if ref:
         yield from _found(session, ref)
     yield from _image(session, image_id)
@@ -229,4 +233,4 @@ def _forward(session: Session, image_id: int, box_id: str) -> Iterator[Link]:
 
 
 def _when(at: datetime) -> str:
-    return at.strftime("%Y-%m-%d %H:%M")
+    return at.strftime("%Y-%m-%d %H:%M UTC")

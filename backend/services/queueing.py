@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Select,
     and_,
     delete,
     exists,
@@ -24,8 +23,8 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Verdict
 from backend.errors import Invalid
-from backend.services import deciding
-from backend.storage import engine
+from backend.services import deciding, images, ruling
+from backend.storage import engine, naming
 from backend.storage.tables import DetectionRow, ImageRow, LeaseRow, RunImageRow
 from backend.storage.types import now
 
@@ -39,7 +38,8 @@ KEYS: dict[str, tuple[Any, bool]] = {
     "size": (RunImageRow.largest, True),
 }
 SORTS = tuple(KEYS)
-STANDS = ("open", "pass", "fail")
+RULED = ("rule-pass", "rule-fail")
+STANDS = ("open", "pass", "fail", *RULED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Images that a person now has to themselves, and, at the first, what the queue holds."""
+    """Images that a person now has to themselves, and how many others are at it."""
 
     image_ids: tuple[int, ...]
-    total: int
-    open: int
     others: int
 
 
@@ -109,8 +107,7 @@ def take(
     free = _next(session, run_id, choice, after, count - len(first) + 1)
     chosen = [image_id for image_id in free if image_id not in first]
     mine = _reserve(session, run_id, [*first, *chosen][:count], holder, author)
-    total, still = (0, 0) if after else _counts(session, run_id, choice)
-    return Taken(mine, total, still, _others(session, run_id, holder))
+    return Taken(mine, _others(session, run_id, holder))
 
 
 def look(
@@ -123,10 +120,10 @@ def look(
     count: int = 4,
 ) -> Taken:
     """The next images for one who only looks: reviewed or not, whoever has them."""
-    first = [wanted] if wanted else []
+    first = [wanted] if wanted and _in_run(session, run_id, wanted) else []
     there = ids(session, run_id, choice, count + len(first), after)
     shown = [*first, *(image_id for image_id in there if image_id not in first)][:count]
-    return Taken(tuple(shown), *_counts(session, run_id, choice), 0)
+    return Taken(tuple(shown), 0)
 
 
 def renew(session: Session, run_id: int, holder: str) -> int:
@@ -188,36 +185,38 @@ def _reserve(
 
 
 def _where(session: Session, run_id: int, choice: Choice) -> ColumnElement[bool]:
-    parts: list[ColumnElement[bool]] = [RunImageRow.run_id == run_id, RunImageRow.status == "ok"]
+    """What is put away cannot be saved, so that nobody is given it."""
+    parts: list[ColumnElement[bool]] = [
+        RunImageRow.run_id == run_id,
+        RunImageRow.status == "ok",
+        images.there(RunImageRow.image_id),
+    ]
     if choice.labels or choice.least > 0:
-        parts.append(_has_detection(run_id, choice))
+        parts.append(_has_detection(session, run_id, choice))
     if choice.text:
         parts.append(RunImageRow.name.icontains(choice.text, autoescape=True))
     if choice.groups:
         members = select(ImageRow.id).where(ImageRow.group.in_(choice.groups))
-        parts.append(RunImageRow.image_id.in_(_here(session, members)))
+        parts.append(RunImageRow.image_id.in_(members))
     if choice.stands:
-        parts.append(or_(*(_stands(run_id, one) for one in choice.stands)))
+        parts.append(or_(*(_stands(session, run_id, one) for one in choice.stands)))
     return and_(*parts)
 
 
-def _has_detection(run_id: int, choice: Choice) -> ColumnElement[bool]:
+def _has_detection(session: Session, run_id: int, choice: Choice) -> ColumnElement[bool]:
     query = select(DetectionRow.image_id).where(
         DetectionRow.run_id == run_id, DetectionRow.score >= choice.least
     )
-    if choice.labels:
-        query = query.where(DetectionRow.label.in_(choice.labels))
-    return RunImageRow.image_id.in_(query)
+    if not choice.labels:
+        return RunImageRow.image_id.in_(query)
+    kinds = naming.of_run(session, run_id).detected(choice.labels)
+    return or_(*(RunImageRow.image_id.in_(query.where(one)) for one in kinds))
 
 
-def _here(session: Session, query: Select[tuple[int]]) -> Any:
-    """A subquery where both bases live in one database, else its values."""
-    operational = session.get_bind(mapper=ImageRow)
-    results = session.get_bind(mapper=RunImageRow)
-    return query if operational is results else list(session.scalars(query))
-
-
-def _stands(run_id: int, stand: str) -> ColumnElement[bool]:
+def _stands(session: Session, run_id: int, stand: str) -> ColumnElement[bool]:
+    if stand in RULED:
+        failed = ruling.fails(session, run_id, RunImageRow.image_id)
+        return failed if stand == "rule-fail" else ~failed
     return ~_reviewed(run_id) if stand == "open" else _board(run_id, (Verdict(stand),))
 
 
@@ -242,7 +241,8 @@ def _others(session: Session, run_id: int, holder: str) -> int:
 
 
 def _in_run(session: Session, run_id: int, image_id: int) -> bool:
-    return session.get(RunImageRow, (run_id, image_id)) is not None
+    query = select(RunImageRow.image_id).filter_by(run_id=run_id, image_id=image_id)
+    return session.scalar(query.where(images.there(RunImageRow.image_id))) is not None
 
 
 def _order(sort: str) -> tuple[ColumnElement[Any], ...]:
@@ -263,11 +263,25 @@ def _later(session: Session, run_id: int, sort: str, after: int) -> ColumnElemen
     return here < there if down else here > there
 
 
-def _counts(session: Session, run_id: int, choice: Choice) -> tuple[int, int]:
+def counts(session: Session, run_id: int, choice: Choice) -> tuple[int, int]:
     """How many images the choice has, and how many of them are still open."""
     query = select(func.count()).select_from(RunImageRow).where(_where(session, run_id, choice))
     total = session.scalar(query) or 0
     return total, total - (session.scalar(query.where(_reviewed(run_id))) or 0)
+
+
+def ruled(session: Session, run_id: int) -> dict[str, int]:
+    """How many images of a run the project's rule passes and fails, as the queue's filters do."""
+    total, failed = (
+        session.scalar(
+            select(func.count())
+            .select_from(RunImageRow)
+            .where(_where(session, run_id, Choice(stands=stands)))
+        )
+        or 0
+        for stands in ((), ("rule-fail",))
+    )
+    return {"pass": total - failed, "fail": failed}
 
 
 def _score(text: str) -> float:

@@ -38,6 +38,7 @@ def recall(
     options: Mapping[str, Any],
 ) -> Recall:
     """What will be taken from the ledger if that run starts now."""
+    detecting.check_images(session, project_id, source)
     equal = None if options.get("again") else _equal(session, project_id, chosen, options)
     if equal is None:
         return Recall(detecting.count(session, project_id, source))
@@ -50,7 +51,7 @@ def recall(
 def runs_of(session: Session, project_id: int | None, chosen: Chosen) -> list[Run]:
     """The newest runs of that model in the project."""
     same = (chosen.family, chosen.model_id, chosen.weights)
-    newest = warehouse.runs(session, project_id)[:SEEN]
+    newest = warehouse.runs(session, project_id, most=SEEN)
     return [one for one in newest if (one.family, one.model_id, one.weights) == same]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,9 +13,11 @@ from sqlalchemy.orm import Session
 from backend.domain import JobState, Model, ModelState
 from backend.errors import Invalid, NotFound, Refused
 from backend.services import projects
+from backend.storage import figures, naming
 from backend.storage.tables import JobRow, ModelRow
 
 CHAMPION = "champion"
+NUMBERED = re.compile(r"v([0-9]{1,9})")
 LOST: dict[str | None, ModelState] = {
     JobState.FAILED: ModelState.FAILED,
     JobState.CANCELLED: ModelState.CANCELLED,
@@ -50,6 +53,7 @@ def add(
     Its parent is the model that it begins from, else the champion that it follows.
     """
     projects.lock(session, project_id)
+    names = naming.of(session, project_id)
     last = session.scalar(select(func.max(ModelRow.number)).filter_by(project_id=project_id))
     before = parent or champion(session, project_id)
     row = ModelRow(
@@ -58,13 +62,14 @@ def add(
         family=family,
         author=author,
         classes=list(classes),
+        class_ids=[names.id(name) for name in classes],
         parameters=dict(parameters),
         snapshot_id=snapshot_id,
         parent_id=before.id if before else None,
     )
     session.add(row)
     session.flush()
-    return _model(row, None)
+    return _model(session, row, None)
 
 
 def set_job(session: Session, model_id: int, job_id: int) -> None:
@@ -80,29 +85,38 @@ def complete(
     *,
     against: Mapping[str, Any] | None = None,
     provenance: Mapping[str, Any] | None = None,
+    classes: Mapping[str, int] | None = None,
 ) -> Model:
-    """The model is ready; the first one of a project becomes its champion by itself."""
+    """The model is ready; the first one of a project becomes its champion by itself.
+
+    `classes` are those that it has learned, by the names in its file, where they are others than
+    when it was asked for. Figures are as `backend.storage.figures` keeps them, or by name.
+    """
     row = _row(session, model_id)
     projects.lock(session, row.project_id)
     row.weights, row.state = weights, ModelState.READY
-    row.facts = {"against": dict(against or {}), "provenance": dict(provenance or {})}
-    _keep(row, evaluation)
+    row.facts = {"provenance": dict(provenance or {})}
+    if classes:
+        row.classes, row.class_ids = list(classes), list(classes.values())
+    keep_against(session, model_id, against or {})
+    _keep(session, row, evaluation)
     others = select(ModelRow.id).filter_by(project_id=row.project_id, champion=True)
     if session.scalar(others) is None:
         row.champion = True
     session.flush()
-    return _model(row, None)
+    return _model(session, row, None)
 
 
 def keep_evaluation(session: Session, model_id: int, evaluation: Mapping[str, Any]) -> None:
     """Replace what was measured of a model by a newer measurement."""
-    _keep(_row(session, model_id), evaluation)
+    _keep(session, _row(session, model_id), evaluation)
 
 
 def keep_against(session: Session, model_id: int, against: Mapping[str, Any]) -> None:
     """Replace how a model stands beside another one by a newer comparison."""
     row = _row(session, model_id)
-    row.facts = {**(row.facts or {}), "against": dict(against)}
+    kept = figures.keyed(against, naming.of(session, row.project_id).ids)
+    row.facts = {**(row.facts or {}), "against": kept}
 
 
 def keep_runtimes(session: Session, model_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -120,9 +134,10 @@ def promote(session: Session, model_id: int) -> Model:
     same = select(ModelRow).filter_by(project_id=row.project_id, champion=True)
     for other in session.scalars(same.with_for_update()):
         other.champion, other.facts = False, {**(other.facts or {}), "reigned": True}
+    session.flush()
     row.champion = True
     session.flush()
-    return _model(row, None)
+    return _model(session, row, None)
 
 
 def offered(told: Details, champion: Model | None) -> bool:
@@ -141,13 +156,13 @@ def models(session: Session, project_id: int) -> list[Model]:
         .where(ModelRow.project_id == project_id)
         .order_by(ModelRow.number.desc())
     )
-    return [_model(row, state) for row, state in session.execute(query)]
+    return [_model(session, row, state) for row, state in session.execute(query)]
 
 
 def get(session: Session, model_id: int) -> Model:
     """The model of that id."""
     row = _row(session, model_id)
-    return _model(row, _job_state(session, row))
+    return _model(session, row, _job_state(session, row))
 
 
 def find(session: Session, project_id: int, name: str) -> Model:
@@ -155,20 +170,33 @@ def find(session: Session, project_id: int, name: str) -> Model:
     query = select(ModelRow).filter_by(project_id=project_id)
     if name == CHAMPION:
         query = query.filter_by(champion=True)
-    elif name[:1] == "v" and name[1:].isdigit():
-        query = query.filter_by(number=int(name[1:]))
+    elif number := number_of(name):
+        query = query.filter_by(number=number)
     else:
-        raise Invalid(f"{name!r} is no model of a project: name vN or {CHAMPION}.")
+        raise Invalid(f"{name[:80]!r} is no model of a project: name vN or {CHAMPION}.")
     row = session.scalar(query)
     if row is None:
         raise NotFound(f"The project has no model {name!r}.")
-    return _model(row, _job_state(session, row))
+    return _model(session, row, _job_state(session, row))
+
+
+def by_weights(session: Session, project_id: int, weights: str) -> Model | None:
+    """A model of the project with these weights."""
+    query = select(ModelRow).filter_by(project_id=project_id, weights=weights)
+    row = session.scalar(query.order_by(ModelRow.id).limit(1))
+    return _model(session, row, None) if row else None
+
+
+def number_of(name: str) -> int | None:
+    """The number N of a model that is named vN; None for any other name."""
+    found = NUMBERED.fullmatch(name)
+    return int(found[1]) if found else None
 
 
 def champion(session: Session, project_id: int) -> Model | None:
     """The project's best model as a person has decided, if it has one."""
     row = session.scalar(select(ModelRow).filter_by(project_id=project_id, champion=True))
-    return _model(row, None) if row else None
+    return _model(session, row, None) if row else None
 
 
 def best(session: Session, project_id: int, families: Collection[str]) -> Model | None:
@@ -189,12 +217,12 @@ def rank(model: Model) -> tuple[bool, float, int]:
 def details(session: Session, model_id: int) -> Details:
     """All that is known of a model."""
     row = _row(session, model_id)
-    facts = row.facts or {}
+    facts, names = row.facts or {}, naming.of(session, row.project_id)
     return Details(
-        _model(row, _job_state(session, row)),
+        _model(session, row, _job_state(session, row)),
         row.author,
-        {**row.metrics, **facts.get("evaluation", {})},
-        facts.get("against", {}),
+        figures.named({**row.metrics, **facts.get("evaluation", {})}, names),
+        figures.named(facts.get("against", {}), names),
         facts.get("provenance", {}),
         facts.get("runtimes", ()),
         facts.get("reigned", False),
@@ -246,8 +274,9 @@ def _classes(against: Mapping[str, Any], better: bool) -> list[str]:
     ]
 
 
-def _keep(row: ModelRow, evaluation: Mapping[str, Any]) -> None:
+def _keep(session: Session, row: ModelRow, evaluation: Mapping[str, Any]) -> None:
     """What lists show stays small; the curves are read for one model at a time."""
+    evaluation = figures.keyed(evaluation, naming.of(session, row.project_id).ids)
     large = ("curves", "confusion", "sizes")
     row.metrics = {name: value for name, value in evaluation.items() if name not in large}
     drawn = {name: value for name, value in evaluation.items() if name in large}
@@ -265,8 +294,9 @@ def _row(session: Session, model_id: int) -> ModelRow:
     return row
 
 
-def _model(row: ModelRow, job_state: str | None) -> Model:
+def _model(session: Session, row: ModelRow, job_state: str | None) -> Model:
     """A model whose job has ended without it has ended likewise."""
+    names = naming.of(session, row.project_id)
     state = ModelState(row.state)
     if state is ModelState.TRAINING:
         state = LOST.get(job_state, state)
@@ -276,7 +306,7 @@ def _model(row: ModelRow, job_state: str | None) -> Model:
         name=f"v{row.number}",
         family=row.family,
         state=state,
-        classes=tuple(row.classes),
+        classes=tuple(map(names.name, row.class_ids, row.classes)),
         champion=row.champion,
         at=row.at,
         weights=row.weights,
@@ -284,5 +314,6 @@ def _model(row: ModelRow, job_state: str | None) -> Model:
         parent_id=row.parent_id,
         job_id=row.job_id,
         parameters=row.parameters,
-        metrics=row.metrics,
+        metrics=figures.named(row.metrics, names),
+        class_ids=tuple(row.class_ids),
     )

@@ -14,9 +14,10 @@ from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.domain import State, Verdict
-from backend.errors import NotFound
-from backend.services import deciding
+from backend.errors import Invalid, NotFound
+from backend.services import deciding, images
 from backend.services.reviewing import Reviewed
+from backend.storage import warehouse
 from backend.storage.tables import DecisionRow, RepeatRow, RunImageRow
 from backend.storage.types import now
 
@@ -76,6 +77,7 @@ def due(session: Session, run_id: int, author: str, share: float) -> int:
             *boards,
             or_(DecisionRow.author != author, DecisionRow.id < recent),
             ~again,
+            images.there(DecisionRow.image_id),
             ~deciding.board_is_open(run_id, DecisionRow.image_id),
         )
         .order_by(DecisionRow.image_id)
@@ -120,6 +122,9 @@ def record(
     judged |= {str(idx): Verdict.FALSE_CALL.value for idx in sheet.rejected or ()}
     if session.get(RunImageRow, (run_id, image_id)) is None:
         raise NotFound(f"Run {run_id} did not look at image {image_id}.")
+    found = warehouse.detections(session, run_id, [image_id])[image_id]
+    for idx in {*map(int, judged)}.difference(one.idx for one in found):
+        raise Invalid(f"Run {run_id} has no detection {idx} in image {image_id}.")
     row = session.get(RepeatRow, (run_id, image_id, author))
     if row is None:
         row = RepeatRow(run_id=run_id, image_id=image_id, author=author, seconds=0.0)

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection
 from backend.errors import Invalid
+from backend.formats import cells
 from backend.services import deciding, labelling, measuring, projects, reviewing
 from backend.storage import warehouse
 from backend.storage.tables import ImageRow, RunImageRow
@@ -101,7 +102,7 @@ def _csv(values: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     writer = csv.DictWriter(text, COLUMNS, restval="")
     writer.writeheader()
     for at, row in enumerate(values):
-        writer.writerow(row)
+        writer.writerow({name: cells.safe(value) for name, value in row.items()})
         if at % PAGE == PAGE - 1:
             yield _taken(text)
     yield _taken(text)
@@ -131,10 +132,11 @@ def _type(name: str) -> pyarrow.DataType:
 
 
 def _coco(session: Session, run_id: int) -> Iterator[bytes]:
-    """COCO results: corners as x, y, width, height; categories by the classes' order from 1."""
+    """COCO results, numbered as the project's export: images by their own numbers, categories by
+    the classes' order from 1; corners as x, y, width, height."""
     project_id = warehouse.get(session, run_id).project_id
     classes = projects.get(session, project_id).classes if project_id is not None else ()
-    numbers = {one.name: one.index + 1 for one in classes}
+    numbers = {one.name: at for at, one in enumerate(classes, 1)}
     yield b"["
     first = True
     for row in rows(session, run_id):

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, Verdict
-from backend.errors import Invalid, NotFound
-from backend.services import deciding, listing, lying, projects
-from backend.storage import warehouse
-from backend.storage.tables import DetectionRow, ImageRow, RunImageRow, RunRow
+from backend.errors import Conflict, Invalid, NotFound
+from backend.services import deciding, images, listing, lying, projects
+from backend.storage import naming, warehouse
+from backend.storage.tables import DecisionRow, DetectionRow, ImageRow, RunImageRow, RunRow
 
 PURPOSES = ("detect", "propose", "evaluate")
 MOST_RUNS = 200
 MOST_TILES = 400
 MOST_GROUPS = 500
 RULE = "review"
+NO_RULE = {"threshold": 0.5, "severity": 1, "repeats": 0.0, "version": 0, "author": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +63,20 @@ class Tile:
 def runs(session: Session, project_id: int) -> list[RunSummary]:
     """The runs of a project, newest first, finished or not."""
     query = (
-        select(RunRow.id)
+        select(RunRow)
         .where(RunRow.project_id == project_id, RunRow.purpose.in_(PURPOSES))
         .order_by(RunRow.id.desc())
         .limit(MOST_RUNS)
     )
-    return [summary(session, run_id) for run_id in session.scalars(query)]
+    found = [warehouse.run(row) for row in session.scalars(query)]
+    reviewed = _reviewed(session, [run.id for run in found])
+    return [_summary(session, run, reviewed.get(run.id, 0)) for run in found]
 
 
 def summary(session: Session, run_id: int) -> RunSummary:
     """One run, also while it still runs."""
-    run = warehouse.get(session, run_id)
-    per_class = (
-        select(DetectionRow.label, func.count())
-        .where(DetectionRow.run_id == run_id)
-        .group_by(DetectionRow.label)
-        .order_by(func.count().desc())
-    )
-    classes = {label: number for label, number in session.execute(per_class)}
-    seen = select(func.count()).select_from(RunImageRow).where(RunImageRow.run_id == run_id)
-    total = session.scalar(seen) or 0
-    return RunSummary(run, total, sum(classes.values()), classes, _reviewed(session, run_id))
+    reviewed = _reviewed(session, [run_id]).get(run_id, 0)
+    return _summary(session, warehouse.get(session, run_id), reviewed)
 
 
 def project_of(session: Session, run_id: int) -> int:
@@ -94,9 +89,16 @@ def project_of(session: Session, run_id: int) -> int:
     return project_id
 
 
+def refuse_unseen(session: Session, run_id: int, image_id: int) -> None:
+    """Refuse an image that the run has not seen in its own project."""
+    if image_id not in _of_run(session, run_id, [image_id]):
+        raise NotFound(f"Run {run_id} has not seen an image {image_id}.")
+
+
 def items(session: Session, run_id: int, image_ids: Collection[int]) -> tuple[Reviewed, ...]:
     """Images of a run, in this order, with detections, labels and decisions."""
-    wanted = list(image_ids)
+    there = _of_run(session, run_id, image_ids)
+    wanted = [image_id for image_id in image_ids if image_id in there]
     found = warehouse.detections(session, run_id, wanted)
     standing = deciding.standing(session, wanted, [run_id])
     return tuple(
@@ -128,18 +130,24 @@ def wall(
     """Detections of one class, the most doubtful first: scores nearest to one half."""
     if not 0 < limit <= MOST_TILES or not 0 <= offset <= 100_000:
         raise Invalid(f"The wall shows at most {MOST_TILES} detections at a time.")
-    of_class = (DetectionRow.run_id == run_id, DetectionRow.label == label)
-    total = session.scalar(select(func.count()).select_from(DetectionRow).where(*of_class)) or 0
-    most = offset + limit
-    # Two walks along the index, away from one half, instead of sorting everything.
-    above = select(DetectionRow).where(*of_class, DetectionRow.score >= 0.5)
-    below = select(DetectionRow).where(*of_class, DetectionRow.score < 0.5)
-    rows = [
-        *session.scalars(above.order_by(DetectionRow.score.asc()).limit(most)),
-        *session.scalars(below.order_by(DetectionRow.score.desc()).limit(most)),
-    ]
+    most, total = offset + limit, 0
+    rows: list[DetectionRow] = []
+    for one in naming.of_run(session, run_id).detected([label]):
+        of_class = (*_shown(run_id), one)
+        count = select(func.count()).select_from(DetectionRow)
+        total += session.scalar(count.where(*of_class)) or 0
+        # Two walks along the index, away from one half, instead of sorting everything.
+        above = select(DetectionRow).where(*of_class, DetectionRow.score >= 0.5)
+        below = select(DetectionRow).where(*of_class, DetectionRow.score < 0.5)
+        rows += session.scalars(above.order_by(DetectionRow.score.asc()).limit(most))
+        rows += session.scalars(below.order_by(DetectionRow.score.desc()).limit(most))
     rows.sort(key=lambda row: (abs(row.score - 0.5), row.image_id, row.idx))
     return total, _tiles(session, run_id, rows[offset:most])
+
+
+def wall_classes(session: Session, run_id: int) -> dict[str, int]:
+    """How many detections of each class the wall has, the most first."""
+    return _classes(session, run_id, _shown(run_id))
 
 
 def rule(session: Session, project_id: int) -> dict[str, Any]:
@@ -147,13 +155,79 @@ def rule(session: Session, project_id: int) -> dict[str, Any]:
 
     `repeats` is the share of boards that somebody judges a second time, unknowingly.
     """
-    kept = projects.options(session, project_id).get(RULE, {})
-    return {"threshold": 0.5, "thresholds": {}, "severity": 1, "repeats": 0.0, **kept}
+    kept = dict(projects.options(session, project_id).get(RULE, {}))
+    own = _named(kept.pop("thresholds", {}), naming.of(session, project_id))
+    return {**NO_RULE, **kept, "thresholds": own}
 
 
-def set_rule(session: Session, project_id: int, wanted: Mapping[str, Any]) -> None:
-    """Change the project's rule for all who review it."""
-    projects.set_option(session, project_id, RULE, dict(wanted))
+def set_rule(
+    session: Session, project_id: int, wanted: Mapping[str, Any], version: int, author: str
+) -> dict[str, Any]:
+    """Change the project's rule for all who review it; `version` is the one the person has seen.
+
+    Raises Conflict when somebody else changed it in between.
+    """
+    projects.lock(session, project_id)
+    stands = rule(session, project_id)
+    if stands["version"] != version:
+        who = stands["author"] or "Somebody"
+        raise Conflict(
+            f"{who} has changed the rule in the meantime; yours was not saved over theirs.", stands
+        )
+    names = naming.of(session, project_id)
+    kept = {
+        str(class_id): value
+        for name, value in wanted.get("thresholds", {}).items()
+        if (class_id := names.id(name)) is not None
+    }
+    said = {**wanted, "thresholds": kept, "version": version + 1, "author": author}
+    projects.set_option(session, project_id, RULE, said)
+    return rule(session, project_id)
+
+
+def _found(session: Session, run: Run) -> dict[str, int]:
+    """How many detections there are of each class as it is called today, the most first."""
+    names, found = naming.of(session, run.project_id), Counter[str]()
+    for class_id, label, number in warehouse.found(session, run):
+        found[names.name(class_id, label)] += number
+    return dict(found.most_common())
+
+
+def _classes(session: Session, run_id: int, where: Iterable[ColumnElement[bool]]) -> dict[str, int]:
+    """How many detections there are of each class, the most first."""
+    row, names, found = DetectionRow, naming.of_run(session, run_id), Counter[str]()
+    # Apart, so that an index alone answers the first.
+    known = select(row.class_id, func.count()).where(*where, row.class_id.is_not(None))
+    for class_id, number in session.execute(known.group_by(row.class_id)):
+        found[names.name(class_id)] += number
+    others = select(row.label, func.count()).where(*where, row.class_id.is_(None))
+    for label, number in session.execute(others.group_by(row.label)):
+        found[names.today(label)] += number
+    return dict(found.most_common())
+
+
+def _named(kept: Mapping[str, float], names: naming.Naming) -> dict[str, float]:
+    """Thresholds by name; a class keeps its own, else has that of what was merged into it."""
+    own = {int(one): value for one, value in kept.items() if int(one) in names.own}
+    merged = {names.name(one): value for one, value in own.items()}
+    return merged | {
+        names.name(one): value for one, value in own.items() if names.stands[one] == one
+    }
+
+
+def _of_run(session: Session, run_id: int, image_ids: Collection[int]) -> set[int]:
+    """Those of the images that the run has seen, in its own project."""
+    query = (
+        select(ImageRow.id)
+        .join(RunImageRow, RunImageRow.image_id == ImageRow.id)
+        .join(RunRow, RunRow.id == RunImageRow.run_id)
+        .where(
+            RunRow.id == run_id,
+            RunRow.project_id == ImageRow.project_id,
+            ImageRow.id.in_(image_ids),
+        )
+    )
+    return set(session.scalars(query))
 
 
 def _reviewed_item(
@@ -174,9 +248,24 @@ def _reviewed_item(
     )
 
 
-def _reviewed(session: Session, run_id: int) -> int:
-    boards = deciding.boards(run_id, deciding.BOARD_VERDICTS).subquery()
-    return session.scalar(select(func.count()).select_from(boards)) or 0
+def _shown(run_id: int) -> tuple[ColumnElement[bool], ...]:
+    """Detections that a sweep can save: none of an image that was put away."""
+    return DetectionRow.run_id == run_id, images.there(DetectionRow.image_id)
+
+
+def _summary(session: Session, run: Run, reviewed: int) -> RunSummary:
+    """A finished run has kept what it found; one at work is counted."""
+    seen, classes = warehouse.counted(session, run)["images"], _found(session, run)
+    return RunSummary(run, seen, sum(classes.values()), classes, reviewed)
+
+
+def _reviewed(session: Session, run_ids: Sequence[int]) -> dict[int, int]:
+    """How many boards of each run have a verdict that stands."""
+    row = DecisionRow
+    boards = (row.run_id.in_(run_ids), row.idx.is_(None), row.verdict.in_(deciding.BOARD_VERDICTS))
+    newest = select(func.max(row.id)).where(*boards).group_by(row.run_id, row.image_id)
+    query = select(row.run_id, func.count()).where(row.id.in_(newest), row.undoes.is_(None))
+    return {run: number for run, number in session.execute(query.group_by(row.run_id))}
 
 
 def _tiles(session: Session, run_id: int, rows: list[DetectionRow]) -> tuple[Tile, ...]:
@@ -184,13 +273,14 @@ def _tiles(session: Session, run_id: int, rows: list[DetectionRow]) -> tuple[Til
     query = select(ImageRow.id, ImageRow.sha256, ImageRow.width, ImageRow.height)
     pictures = {id_: rest for id_, *rest in session.execute(query.where(ImageRow.id.in_(ids)))}
     standing = deciding.standing(session, ids, [run_id])
+    names = naming.of_run(session, run_id)
     tiles = []
     for row in rows:
         if row.image_id not in pictures:
             continue
         sha256, width, height = pictures[row.image_id]
         said = standing[row.image_id].get(deciding.Subject(run_id, row.idx))
-        one = Detection(row.x1, row.y1, row.x2, row.y2, row.label, row.score, row.idx)
+        one = warehouse.detection(row, names)
         verdict = said.verdict.value if said else ""
         tiles.append(Tile(row.image_id, sha256, width, height, one, verdict))
     return tuple(tiles)

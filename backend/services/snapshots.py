@@ -6,14 +6,15 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session, aliased
 
 from backend.domain import Snapshot, SnapshotImage, Split, State, Task
 from backend.errors import NotFound, Refused
 from backend.services import labelling, projects
-from backend.storage import engine
+from backend.storage import engine, naming
 from backend.storage.tables import ImageRow, SnapshotImageRow, SnapshotRow
 
 # Of a hundred groups that nobody has assigned: test below the first, validation below the second.
@@ -36,13 +37,13 @@ def freeze(session: Session, project_id: int, seed: int, author: str) -> Snapsho
     members = _split(_labelled(session, project_id, project.task), seed)
     if not members:
         raise Refused(f"The project {project.name!r} has no labelled image yet; label some first.")
-    names = [kind.name for kind in project.classes]
+    kinds = [kind.id for kind in project.classes]
     counts = dict(Counter(str(member.split) for member in members))
-    row = SnapshotRow(project_id=project_id, seed=seed, author=author, classes=names, counts=counts)
+    row = SnapshotRow(project_id=project_id, seed=seed, author=author, classes=kinds, counts=counts)
     session.add(row)
     session.flush()
     engine.bulk_insert(session, SnapshotImageRow, [_values(row.id, one) for one in members])
-    return _snapshot(row)
+    return _snapshot(session, row)
 
 
 def plan(session: Session, project_id: int, seed: int) -> dict[int, Split]:
@@ -57,7 +58,7 @@ def get(session: Session, snapshot_id: int) -> Snapshot:
     row = session.get(SnapshotRow, snapshot_id)
     if row is None:
         raise NotFound(f"There is no snapshot {snapshot_id}.")
-    return _snapshot(row)
+    return _snapshot(session, row)
 
 
 def images(session: Session, snapshot_id: int) -> Iterable[SnapshotImage]:
@@ -90,8 +91,16 @@ def split_of(key: str, seed: int) -> Split:
     return Split.VAL if place < VAL_BELOW else Split.TRAIN
 
 
-def _labelled(session: Session, project_id: int, task: Task) -> Sequence[ImageRow]:
-    query = select(ImageRow).where(
+def _labelled(session: Session, project_id: int, task: Task) -> Sequence[Row[Any]]:
+    """What decides where an image goes, without all the rest of its row."""
+    query = select(
+        ImageRow.id,
+        ImageRow.version,
+        ImageRow.split,
+        ImageRow.group,
+        ImageRow.golden_id,
+        ImageRow.sha256,
+    ).where(
         ImageRow.project_id == project_id,
         ~ImageRow.is_golden,
         ImageRow.deleted.is_(None),
@@ -99,10 +108,10 @@ def _labelled(session: Session, project_id: int, task: Task) -> Sequence[ImageRo
     )
     if task == Task.CLASSIFY:
         query = query.where(ImageRow.label_id.is_not(None))
-    return session.scalars(query.order_by(ImageRow.id)).all()
+    return session.execute(query.order_by(ImageRow.id)).all()
 
 
-def _split(rows: Sequence[ImageRow], seed: int) -> list[_Member]:
+def _split(rows: Sequence[Row[Any]], seed: int) -> list[_Member]:
     """Keep what was assigned; where validation is missing, take it from training by group."""
     assigned = {row.id: Split(row.split) if row.split else None for row in rows}
     has_val = Split.VAL in assigned.values()
@@ -118,7 +127,7 @@ def _split(rows: Sequence[ImageRow], seed: int) -> list[_Member]:
 
 
 def _open_groups(
-    rows: Sequence[ImageRow], assigned: dict[int, Split | None], has_val: bool
+    rows: Sequence[Row[Any]], assigned: dict[int, Split | None], has_val: bool
 ) -> set[str]:
     return {
         _key(row)
@@ -140,9 +149,9 @@ def _places(keys: Sequence[str], seed: int, needs_test: bool, has_val: bool) -> 
     return places
 
 
-def _key(row: ImageRow) -> str:
+def _key(row: Row[Any]) -> str:
     # Equal bytes under two names must not end up on two sides either.
-    return row.group or row.sha256
+    return str(row.group or row.sha256)
 
 
 def _values(snapshot_id: int, member: _Member) -> dict[str, object]:
@@ -178,5 +187,10 @@ def _images(
         )
 
 
-def _snapshot(row: SnapshotRow) -> Snapshot:
-    return Snapshot(row.id, row.project_id, row.seed, tuple(row.classes), row.at, row.counts)
+def _snapshot(session: Session, row: SnapshotRow) -> Snapshot:
+    """Two classes that were merged since are one."""
+    names = naming.of(session, row.project_id)
+    known = (names.stands[one] for one in row.classes if one in names.stands)
+    ids = tuple(dict.fromkeys(known))
+    kinds = tuple(names.own[class_id] for class_id in ids)
+    return Snapshot(row.id, row.project_id, row.seed, kinds, row.at, row.counts, ids)

@@ -46,7 +46,7 @@ def retrain(
     `parameters` are those of `workers.models.base.Parameters`; what a family does not know goes
     under "extra".
     """
-    if key and (job := queue.by_key(session, key)):
+    if key and (job := queue.by_key(session, "train", project_id, author, key)):
         return Started(job, registry.get(session, int(job.request["model_id"])))
     queue.refuse_waiting(session, "train", project_id=project_id)
     known = usual_seed(session, project_id, family, start) if seed is None else seed

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.domain import Revision, Verdict
-from backend.services import deciding, labelling
+from backend.services import deciding, images, labelling
 from backend.storage.tables import DecisionRow
 
 MOST_IMAGES = 20
@@ -20,7 +20,11 @@ def last(session: Session, run_id: int, author: str) -> int:
     newest = func.max(DecisionRow.id)
     query = (
         select(DecisionRow.image_id)
-        .where(DecisionRow.run_id == run_id, DecisionRow.author == author)
+        .where(
+            DecisionRow.run_id == run_id,
+            DecisionRow.author == author,
+            images.there(DecisionRow.image_id),
+        )
         .group_by(DecisionRow.image_id)
         .order_by(newest.desc())
         .limit(MOST_IMAGES)

@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import (
-    URL,
-    Connection,
-    Engine,
-    Table,
-    create_engine,
-    event,
-    insert,
-    make_url,
-    select,
-    tuple_,
-)
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, insert, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from backend.errors import Invalid, Unavailable
 from backend.settings import Settings
-from backend.storage.tables import OperationalBase, WarehouseBase
+from backend.storage import doors, same_file, turns
+from backend.storage.tables import Base
 
-OPERATIONAL, WAREHOUSE = "LOUPE_DATABASE_URL", "LOUPE_WAREHOUSE_URL"
+SETTING = "LOUPE_DATABASE_URL"
 READ_ONLY = "loupe_read_only"
-KNOWN = ("sqlite", "postgresql", "snowflake")
+CONNECTIONS = 20  # kept open; as many again while they are needed
+KNOWN = ("sqlite", "postgresql")
 # SQLite takes at most 32,766 variables in a statement.
 ON_CONFLICT: Mapping[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 Sessions = sessionmaker[Session]
@@ -44,59 +36,52 @@ class Database:
 
     write: Sessions
     read: Sessions
-    operational: Engine
-    warehouse: Engine
+    engine: Engine
 
     def close(self) -> None:
         """Let go of every connection."""
-        self.operational.dispose()
-        self.warehouse.dispose()
+        self.engine.dispose()
 
 
 def connect(settings: Settings) -> Database:
-    """Open the databases that the settings name; creates no table."""
-    return open_urls(settings.operational_url, settings.results_url)
+    """Open the database that the settings name; creates no table."""
+    return open_url(settings.operational_url)
 
 
-def open_urls(operational: str, warehouse: str | None = None) -> Database:
-    """Open both databases; one engine serves both when the URLs are equal."""
-    first = make_engine(operational)
-    second = first if warehouse in (None, operational) else make_engine(str(warehouse), WAREHOUSE)
-    return Database(_sessions(first, second), _sessions(first, second, True), first, second)
+def open_url(url: str) -> Database:
+    """Open a database."""
+    made = make_engine(url)
+    reading = made.execution_options(**{READ_ONLY: True})
+    return Database(
+        doors.guard(sessionmaker(made, expire_on_commit=False)),
+        doors.guard(sessionmaker(reading, expire_on_commit=False)),
+        made,
+    )
 
 
-def make_engine(url: str, setting: str = OPERATIONAL) -> Engine:
-    """An engine with the dialect's recipe applied; `setting` is where the URL stands."""
+def make_engine(url: str) -> Engine:
+    """An engine with the dialect's recipe applied."""
     parsed = _parse(url)
-    if parsed.get_backend_name() == "sqlite":
-        return _sqlite(parsed, setting)
-    if parsed.get_backend_name() == "postgresql":
-        return _postgresql(parsed)
-    return create_engine(parsed)
+    return _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
 
 
 def create_tables(database: Database) -> None:
-    """Create what is missing, without migrations: for tests and for a warehouse of its own."""
-    OperationalBase.metadata.create_all(database.operational)
-    create_warehouse_tables(database.warehouse)
-
-
-def create_warehouse_tables(engine: Engine) -> None:
-    """Create the warehouse's tables; Snowflake has no indexes, so they are left out there."""
-    if engine.dialect.name != "snowflake":
-        WarehouseBase.metadata.create_all(engine)
-        return
-    for table in WarehouseBase.metadata.sorted_tables:
-        bare = table.to_metadata(type(table.metadata)())
-        bare.indexes.clear()
-        bare.create(engine, checkfirst=True)
+    """Create what is missing, without migrations: for tests."""
+    Base.metadata.create_all(database.engine)
 
 
 def bulk_insert(session: Session, table: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert many rows the quick way; `rows` are by column name."""
-    if rows:
-        core: Table = table.__table__
-        session.connection(bind_arguments={"mapper": table}).execute(insert(core), list(rows))
+    """Insert many rows the quick way; `rows` are by column name, all with the same ones."""
+    if not rows:
+        return
+    connection = session.connection()
+    core: Table = table.__table__
+    # COPY knows nothing of the defaults that Python fills in.
+    left = any(column.default is not None for column in core.columns if column.name not in rows[0])
+    if connection.dialect.name == "postgresql" and not left:
+        _copy(connection, core, rows)
+    else:
+        connection.execute(insert(core), list(rows))
 
 
 def insert_new(session: Session, table: Any, rows: Sequence[Mapping[str, Any]]) -> set[Any]:
@@ -104,17 +89,14 @@ def insert_new(session: Session, table: Any, rows: Sequence[Mapping[str, Any]]) 
 
     Returns the last part of the key of each inserted row.
     """
-    connection = session.connection(bind_arguments={"mapper": table})
-    maker = ON_CONFLICT.get(connection.dialect.name)
-    core: Table = table.__table__
-    if maker is None:
-        return _insert_missing(connection, core, rows)
     if not rows:
         return set()
+    connection = session.connection()
+    core: Table = table.__table__
     last = list(core.primary_key)[-1]
     # Rows beside the statement, not within it: it is then compiled once, not for each batch.
-    query = maker(core).on_conflict_do_nothing().returning(last)
-    return set(connection.execute(query, list(rows)).scalars())
+    new = ON_CONFLICT[connection.dialect.name](core).on_conflict_do_nothing().returning(last)
+    return set(connection.execute(new, list(rows)).scalars())
 
 
 def batches(values: Sequence[Any], size: int = 10_000) -> Iterable[Sequence[Any]]:
@@ -122,37 +104,33 @@ def batches(values: Sequence[Any], size: int = 10_000) -> Iterable[Sequence[Any]
     return (values[start : start + size] for start in range(0, len(values), size))
 
 
-def _insert_missing(
-    connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
-) -> set[Any]:
-    """For warehouses without ON CONFLICT, where one loader writes at a time."""
-    keys = [column.name for column in table.primary_key]
-    wanted = [tuple(row[key] for key in keys) for row in rows]
-    there: set[tuple[Any, ...]] = set()
-    for part in batches(wanted, 1000):
-        query = select(*table.primary_key).where(tuple_(*table.primary_key).in_(part))
-        there.update(tuple(row) for row in connection.execute(query))
-    missing = [row for row, key in zip(rows, wanted, strict=True) if key not in there]
-    if missing:
-        connection.execute(insert(table), missing)
-    return {row[keys[-1]] for row in missing}
-
-
-def _sessions(operational: Engine, warehouse: Engine, read_only: bool = False) -> Sessions:
-    def option(engine: Engine) -> Engine:
-        return engine.execution_options(**{READ_ONLY: True}) if read_only else engine
-
-    first = option(operational)
-    second = first if warehouse is operational else option(warehouse)
-    binds = {OperationalBase: first, WarehouseBase: second}
-    # A query that names no table of ours, such as a bare count, goes to the operational one.
-    return sessionmaker(bind=first, binds=binds, expire_on_commit=False)
+def _copy(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """PostgreSQL's own way in, five times as quick, in the transaction that is open."""
+    names = list(rows[0])
+    dialect, raw = connection.dialect, connection.connection
+    quoted = ", ".join(map(dialect.identifier_preparer.quote, names))
+    statement = f"COPY {dialect.identifier_preparer.format_table(table)} ({quoted}) FROM STDIN"
+    written = [table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names]
+    values: Iterable[Sequence[Any]] = map(itemgetter(*names), rows)
+    if any(written):
+        values = (
+            [write(one) if write else one for write, one in zip(written, row, strict=True)]
+            for row in values
+        )
+    try:
+        with closing(cast(Any, raw.cursor())) as cursor, cursor.copy(statement) as copy:
+            for row in values:
+                copy.write_row(row)
+    except dialect.loaded_dbapi.Error as error:
+        raise DBAPIError.instance(
+            statement, None, error, dialect.loaded_dbapi.Error, dialect=dialect
+        ) from error
 
 
 def _parse(url: str) -> URL:
     unusable = Invalid(
-        "The database URL is not one that Loupe can open; it starts with sqlite:///, "
-        "postgresql:// or snowflake:// (settings LOUPE_DATABASE_URL, LOUPE_WAREHOUSE_URL)."
+        "The database URL is not one that Loupe can open; it starts with sqlite:/// "
+        f"or postgresql:// (setting {SETTING})."
     )
     try:
         parsed = make_url(url)
@@ -166,30 +144,40 @@ def _parse(url: str) -> URL:
 
 def _postgresql(url: URL) -> Engine:
     try:
-        return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+        driver = url.set(drivername="postgresql+psycopg")
+        return create_engine(driver, pool_pre_ping=True, **_pool(url))
     except ImportError as error:
         raise Unavailable(
             "PostgreSQL needs its driver, which is the extra postgres: uv sync --extra postgres"
         ) from error
 
 
-def _sqlite(url: URL, setting: str) -> Engine:
+def _sqlite(url: URL) -> Engine:
     if url.database and url.database != ":memory:" and "uri" not in url.query:
-        _make_file(Path(url.database), setting)
-    engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False})
+        _make_file(Path(url.database))
+    arguments = {"timeout": 30, "check_same_thread": False}
+    engine = create_engine(url, connect_args=arguments, **_pool(url))
+    if url.database and url.database != ":memory:" and "uri" not in url.query:
+        same_file.watch(engine, Path(url.database))
     event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    turns.install(engine, READ_ONLY)
     return engine
 
 
-def _make_file(path: Path, setting: str) -> None:
+def _pool(url: URL) -> dict[str, int]:
+    """A connection for each thread that may ask at once; one in memory is one."""
+    memory = url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
+    return {} if memory else {"pool_size": CONNECTIONS, "max_overflow": CONNECTIONS}
+
+
+def _make_file(path: Path) -> None:
     """A new file is its owner's alone, as it holds the passwords' hashes and the cookies' key."""
     folder = path.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Unavailable(
-            f"The database's folder {folder} cannot be made: {error.strerror}. Is {setting} right?"
+            f"The database's folder {folder} cannot be made: {error.strerror}. Is {SETTING} right?"
         ) from error
     # Where it cannot be made, SQLite says so in its own words.
     with suppress(OSError):
@@ -207,8 +195,3 @@ def _prepare_sqlite(connection: DBAPIConnection, record: ConnectionPoolEntry) ->
         "foreign_keys=ON",
     ):
         raw.execute(f"PRAGMA {pragma}")
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    reading = connection.get_execution_options().get(READ_ONLY)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import multiprocessing
 import os
 import shutil
 import threading
@@ -18,9 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PIL import UnidentifiedImageError
-
-from backend.errors import Invalid, LoupeError, NotFound, Unavailable
+from backend import apart
+from backend.errors import LoupeError, NotFound, Unavailable
 from backend.settings import Settings
 from backend.storage import rendering
 from backend.storage.files import Files
@@ -66,7 +64,7 @@ class Previews:
     def preview(self, name: str) -> Path:
         """A picture of at most 2,048 pixels a side; a small one is its own preview."""
         source = self._files.local_path(name)
-        kind, width, height = _glance(source)
+        kind, width, height = rendering.glance(source)
         if kind in rendering.SHOWN and max(width, height) <= PREVIEW:
             return source
         return self._made(name, PREVIEW_FILE, rendering.write_small, PREVIEW)
@@ -74,7 +72,7 @@ class Previews:
     def full(self, name: str) -> Path:
         """The whole picture in a form that every browser shows."""
         source = self._files.local_path(name)
-        if _glance(source)[0] in rendering.SHOWN:
+        if rendering.glance(source)[0] in rendering.SHOWN:
             return source
         return self._made(name, "full.png", rendering.write_whole)
 
@@ -82,7 +80,7 @@ class Previews:
         """A square of 512 pixels of the picture halved `level` times; level 0 is the whole."""
         found = rendering.tile(self._place(name) / TILES, level, x, y)
         if not found.is_file():
-            _, width, height = _glance(self._files.local_path(name))
+            _, width, height = rendering.glance(self._files.local_path(name))
             levels = max(1, math.ceil(math.log2(max(width, height) / PREVIEW)))
             everything = f"{TILES}/complete"
             self._made(name, everything, rendering.write_tiles, TILE, levels, until=found)
@@ -104,7 +102,7 @@ class Previews:
         """What to tell the browser of a file that one of the above gave."""
         if path.suffix == ".jpg":
             return "image/jpeg"
-        return rendering.SHOWN[_glance(path)[0]]
+        return rendering.SHOWN[rendering.glance(path)[0]]
 
     @property
     def busy(self) -> bool:
@@ -168,8 +166,10 @@ class Previews:
         except BrokenProcessPool as error:
             self._end_pool()
             raise Unavailable("The picture was too much for this machine's memory.") from error
-        except (OSError, ValueError, SyntaxError) as error:
-            raise Invalid(f"The picture {name[:12]}… cannot be read: {error}.") from error
+        except OSError as error:
+            raise Unavailable(
+                f"The picture {name[:12]}… cannot be made smaller: {error.strerror}."
+            ) from error
         return target
 
     def _arrived(self, target: Path, work: Future[int]) -> None:
@@ -200,7 +200,7 @@ class Previews:
             raise Unavailable("The server is being stopped.")
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                self._processes, multiprocessing.get_context("spawn"), rendering.serve_parent
+                self._processes, apart.context("spawn"), rendering.serve_parent
             )
         return self._pool
 
@@ -235,13 +235,6 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:  # another process has just written or dropped it
         return 0
-
-
-def _glance(path: Path) -> tuple[str, int, int]:
-    try:
-        return rendering.glance(path)
-    except (UnidentifiedImageError, OSError) as error:
-        raise Invalid(f"The file {path.name[:12]}… is not a picture.") from error
 
 
 def _await(work: Future[int], until: Path | None) -> None:

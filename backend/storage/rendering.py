@@ -12,10 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from backend import shrinking
-
-# What may enter the store was bounded when it came in; here a large board is no bomb.
-Image.MAX_IMAGE_PIXELS = None
+from backend import pictures, shrinking
 
 SHOWN = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "BMP": "image/bmp"}
 DRAFT = {"L": "L", "RGB": "RGB"}
@@ -24,13 +21,13 @@ QUALITY = 88
 
 def glance(path: Path) -> tuple[str, int, int]:
     """The format, width and height, from the header alone."""
-    with Image.open(path) as image:
-        return str(image.format), image.width, image.height
+    found = pictures.header(str(path), _named(path))
+    return found.format, found.width, found.height
 
 
 def write_small(source: Path, target: Path, side: int) -> int:
     """Write a JPEG of at most `side` pixels a side; the bytes written."""
-    with Image.open(source) as image:
+    with pictures.opened(str(source), _named(source)) as (image, _):
         # JPEG can be decoded at a fraction of its size, which is most of the time of a board.
         image.draft(DRAFT.get(image.mode, "RGB"), (side, side))
         small = shrinking.shrunk(image, side)
@@ -46,8 +43,10 @@ def write(small: Image.Image, target: Path) -> int:
 
 def write_whole(source: Path, target: Path) -> int:
     """Write the picture as PNG, for formats that a browser does not show."""
-    with Image.open(source) as image, _part(target) as part:
-        shrinking.plain(image).save(part, "PNG", compress_level=1)
+    with pictures.opened(str(source), _named(source)) as (image, _):
+        whole = shrinking.plain(image)
+    with _part(target) as part:
+        whole.save(part, "PNG", compress_level=1)
     return target.stat().st_size
 
 
@@ -56,7 +55,7 @@ def write_tiles(source: Path, target: Path, side: int, levels: int) -> int:
 
     One decode serves them all. `target`, which is empty, stands beside them when all are there.
     """
-    with Image.open(source) as image:
+    with pictures.opened(str(source), _named(source)) as (image, _):
         whole = shrinking.plain(image)
     squares = [
         square
@@ -81,6 +80,10 @@ def serve_parent() -> None:
 def ready() -> int:
     """Nothing: what starts the process ahead of the first picture."""
     return 0
+
+
+def _named(path: Path) -> str:
+    return f"The picture {path.name[:12]}…"
 
 
 def _follow_parent() -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
@@ -14,7 +17,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from backend.errors import Unavailable
-from backend.storage import engine
+from backend.storage import copying, engine, outages, recognising
 from backend.storage.engine import Database
 from backend.storage.types import now
 
@@ -24,13 +27,36 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 LOCK = 5_680_731
 
 
-def prepare(database: Database, migrations: Path = MIGRATIONS) -> None:
-    """Upgrade the operational database, and make the warehouse's tables where it is apart."""
-    with _connect(database.operational, engine.OPERATIONAL) as connection, connection.begin():
-        _upgrade(connection, migrations)
-    if database.warehouse is not database.operational:
-        _connect(database.warehouse, engine.WAREHOUSE).close()
-        engine.create_warehouse_tables(database.warehouse)
+def prepare(database: Database, migrations: Path = MIGRATIONS, copies: Path | None = None) -> None:
+    """Bring the database to the tables of this version.
+
+    It is copied first: a file beside itself, a database of a server into the folder `copies`.
+    """
+    recognising.check_file(database.engine)
+    with _connect(database.engine) as connection, _unchecked(connection), connection.begin():
+        _upgrade(connection, migrations, copies)
+
+
+def copy(opened: Engine, target: Path) -> None:
+    """The database as it stands at one moment, also while others write, as a SQLite file."""
+    if opened.dialect.name == "sqlite":
+        with (
+            closing(sqlite3.connect(str(opened.url.database))) as source,
+            closing(sqlite3.connect(target)) as made,
+        ):
+            source.backup(made)
+        return
+    standing = opened.execution_options(isolation_level="REPEATABLE READ")
+    file = engine.make_engine(f"sqlite:///{target}")
+    with standing.connect() as rows, rows.begin(), file.connect() as made_, made_.begin():
+        command.upgrade(config(made_), revision(rows) or "head")
+        copying.rows(rows, made_)
+    file.dispose()
+
+
+def revision(connection: Connection) -> str | None:
+    """The version of the tables that stand there, if there are any."""
+    return MigrationContext.configure(connection).get_current_revision()
 
 
 def config(connection: Connection | None = None, migrations: Path = MIGRATIONS) -> Config:
@@ -41,52 +67,72 @@ def config(connection: Connection | None = None, migrations: Path = MIGRATIONS) 
     return made
 
 
-def _connect(opened: Engine, setting: str) -> Connection:
+def _connect(opened: Engine) -> Connection:
     try:
         return opened.connect()
     except DBAPIError as error:
-        reason = " ".join(str(error.orig).split()).removesuffix(".")
         raise Unavailable(
             f"The database {opened.url.render_as_string()} cannot be opened: "
-            f"{reason}. Is it there, and is {setting} right?"
+            f"{outages.reason(error)}. Is it there, and is {engine.SETTING} right?"
         ) from error
 
 
-def _upgrade(connection: Connection, migrations: Path) -> None:
+@contextmanager
+def _unchecked(connection: Connection) -> Iterator[None]:
+    """SQLite takes a table away, to make it anew, only while it looks at no references."""
+    raw: Any = connection.connection.driver_connection
+    lite = connection.dialect.name == "sqlite"
+    if lite:
+        raw.execute("PRAGMA foreign_keys=OFF")
+    try:
+        yield
+    finally:
+        if lite:
+            raw.execute("PRAGMA foreign_keys=ON")
+
+
+def _check_references(connection: Connection) -> None:
+    if connection.dialect.name != "sqlite":
+        return
+    found = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    if found is not None:
+        raise Unavailable(
+            f"The upgrade would leave row {found[1]} of the table {found[0]} leading to nothing; "
+            "nothing was changed."
+        )
+
+
+def _upgrade(connection: Connection, migrations: Path, copies: Path | None) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
     script = ScriptDirectory.from_config(config(None, migrations))
-    stands, wanted = _revision(connection), script.get_current_head()
+    stands, wanted = revision(connection), script.get_current_head()
     if stands == wanted:
         return
+    if stands is None:
+        recognising.check_tables(connection)
     if stands is not None and stands not in {one.revision for one in script.walk_revisions()}:
         raise Unavailable(
             f"The database was written by a newer Loupe (its tables are version {stands}, this "
             f"program knows {wanted}); install the newer version, or restore the backup."
         )
     if stands is not None:
-        _back_up(connection.engine, stands)
+        _back_up(connection.engine, stands, copies)
     command.upgrade(config(connection, migrations), "head")
+    _check_references(connection)
     log.info("The database now has the tables of version %s.", wanted)
 
 
-def _revision(connection: Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
-
-
-def _back_up(opened: Engine, revision: str) -> None:
-    """Copy a SQLite file beside itself; other databases have their own backups."""
-    if opened.dialect.name != "sqlite" or opened.url.database in (None, ":memory:"):
+def _back_up(opened: Engine, stands: str, copies: Path | None) -> None:
+    if opened.dialect.name == "sqlite" and opened.url.database in (None, ":memory:"):
         return
     path = Path(str(opened.url.database))
-    target = path.with_name(f"{path.stem}.before-{revision}-{now():%Y%m%d-%H%M%S}.db")
+    folder = path.parent if opened.dialect.name == "sqlite" else copies
+    if folder is None:
+        return
+    target = folder / f"{path.stem}.before-{stands}-{now():%Y%m%d-%H%M%S}.db"
     part = target.with_suffix(".part")
-    part.touch(path.stat().st_mode & 0o777)
-    source, copy = sqlite3.connect(path), sqlite3.connect(part)
-    try:
-        source.backup(copy)
-    finally:
-        source.close()
-        copy.close()
+    part.touch(path.stat().st_mode & 0o777 if path.is_file() else 0o600)
+    copy(opened, part)
     part.replace(target)
     log.info("The database was copied to %s before its tables are changed.", target)

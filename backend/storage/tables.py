@@ -1,8 +1,4 @@
-"""The tables: what people do (operational) and what models find (warehouse).
-
-The two bases may live in one database or in two. Warehouse tables have keys made by us, no
-foreign keys, and nothing that a warehouse such as Snowflake lacks.
-"""
+"""The tables: what people do, what workers carry out, and what models find, in one database."""
 
 from __future__ import annotations
 
@@ -18,37 +14,36 @@ from backend.storage.types import Json, Key, Moment, now
 TYPES: dict[Any, Any] = {datetime: Moment, dict[str, Any]: Json, list[Any]: Json, str: Text}
 
 
-class OperationalBase(DeclarativeBase):
-    """What people and workers do: rows are few, changed often, and guarded by transactions."""
-
+class Base(DeclarativeBase):
     type_annotation_map: ClassVar[dict[Any, Any]] = TYPES
 
 
-class WarehouseBase(DeclarativeBase):
-    """What models find: rows are many and written once."""
-
-    type_annotation_map: ClassVar[dict[Any, Any]] = TYPES
+# A number that exports, reports and addresses may name means nothing else later.
+NEVER_AGAIN = {"sqlite_autoincrement": True}
 
 
-def _unique_where(name: str, column: str, condition: str) -> Index:
+def _unique_where(name: str, condition: str, *columns: str) -> Index:
     """A unique index over the rows that meet a condition."""
     where = text(condition)
-    return Index(name, column, unique=True, sqlite_where=where, postgresql_where=where)
+    return Index(name, *columns, unique=True, sqlite_where=where, postgresql_where=where)
 
 
-class ProjectRow(OperationalBase):
+class ProjectRow(Base):
     __tablename__ = "project"
+    __table_args__ = NEVER_AGAIN
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     name: Mapped[str] = mapped_column(String(200), unique=True)
     task: Mapped[str] = mapped_column(String(20))
     created: Mapped[datetime] = mapped_column(default=now)
     options: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    removed: Mapped[datetime | None] = mapped_column(Moment)
 
 
-class ClassRow(OperationalBase):
+class ClassRow(Base):
     """A kind of thing to find; one that was merged into another stays, for older revisions."""
 
     __tablename__ = "class"
+    __table_args__ = NEVER_AGAIN
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("project.id"), index=True)
     index: Mapped[int]
@@ -57,9 +52,10 @@ class ClassRow(OperationalBase):
     hotkey: Mapped[str] = mapped_column(String(1), default="")
     severity: Mapped[int] = mapped_column(default=1)
     merged_into_id: Mapped[int | None] = mapped_column(ForeignKey("class.id"))
+    retired: Mapped[datetime | None] = mapped_column(Moment)
 
 
-class ClassNameRow(OperationalBase):
+class ClassNameRow(Base):
     """Every name a class has or had, so that older files and offline edits still find it."""
 
     __tablename__ = "class_name"
@@ -68,7 +64,7 @@ class ClassNameRow(OperationalBase):
     class_id: Mapped[int] = mapped_column(ForeignKey("class.id"), index=True)
 
 
-class ImageRow(OperationalBase):
+class ImageRow(Base):
     """A picture; `boxes` and `doubt` repeat what other tables say, for sorting."""
 
     __tablename__ = "image"
@@ -80,6 +76,7 @@ class ImageRow(OperationalBase):
         Index("image_by_boxes", "project_id", "is_golden", "deleted", "box_count", "name"),
         Index("image_by_group", "project_id", "group_name", "is_golden", "deleted", "name"),
         Index("image_by_doubt", "project_id", "is_golden", "deleted", "doubt", "name"),
+        NEVER_AGAIN,
     )
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("project.id"))
@@ -102,7 +99,7 @@ class ImageRow(OperationalBase):
     deleted: Mapped[datetime | None] = mapped_column(Moment)
 
 
-class BoxRow(OperationalBase):
+class BoxRow(Base):
     """The boxes of the newest revision of each image."""
 
     __tablename__ = "box"
@@ -121,10 +118,17 @@ class BoxRow(OperationalBase):
     run_idx: Mapped[int | None]
 
 
-class RevisionRow(OperationalBase):
-    """All that was said of an image at one save; never changed, never deleted."""
+class RevisionRow(Base):
+    """All that was said of an image at one save; never changed, never deleted.
+
+    `key` names the save as its sender knows it: sent twice, it is taken once.
+    """
 
     __tablename__ = "revision"
+    __table_args__ = (
+        Index("revision_by_time", "at"),
+        _unique_where("revision_by_key", "key IS NOT NULL", "image_id", "key"),
+    )
     image_id: Mapped[int] = mapped_column(ForeignKey("image.id"), primary_key=True)
     version: Mapped[int] = mapped_column(primary_key=True)
     author: Mapped[str] = mapped_column(String(100))
@@ -134,10 +138,14 @@ class RevisionRow(OperationalBase):
     label_id: Mapped[int | None]
     comment: Mapped[str] = mapped_column(default="")
     boxes: Mapped[list[Any]] = mapped_column(default=list)
+    key: Mapped[str | None] = mapped_column(String(64))
 
 
-class SnapshotRow(OperationalBase):
+class SnapshotRow(Base):
+    """What a training learns from; `classes` are ids, in their order of that time."""
+
     __tablename__ = "snapshot"
+    __table_args__ = NEVER_AGAIN
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("project.id"), index=True)
     seed: Mapped[int]
@@ -147,7 +155,7 @@ class SnapshotRow(OperationalBase):
     counts: Mapped[dict[str, Any]] = mapped_column(default=dict)
 
 
-class SnapshotImageRow(OperationalBase):
+class SnapshotImageRow(Base):
     __tablename__ = "snapshot_image"
     __table_args__ = (Index("snapshot_image_by_image", "image_id"),)
     snapshot_id: Mapped[int] = mapped_column(ForeignKey("snapshot.id"), primary_key=True)
@@ -158,9 +166,15 @@ class SnapshotImageRow(OperationalBase):
     golden_id: Mapped[int | None]
 
 
-class ModelRow(OperationalBase):
+class ModelRow(Base):
+    """A model; `classes` are the names in its file, `class_ids` what each of them means."""
+
     __tablename__ = "model"
-    __table_args__ = (UniqueConstraint("project_id", "number"),)
+    __table_args__ = (
+        UniqueConstraint("project_id", "number"),
+        _unique_where("model_champion", "champion", "project_id"),
+        NEVER_AGAIN,
+    )
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("project.id"))
     number: Mapped[int]
@@ -171,6 +185,7 @@ class ModelRow(OperationalBase):
     author: Mapped[str] = mapped_column(String(100), default="")
     weights: Mapped[str] = mapped_column(String(64), default="")
     classes: Mapped[list[Any]]
+    class_ids: Mapped[list[Any]] = mapped_column(default=list)
     parameters: Mapped[dict[str, Any]] = mapped_column(default=dict)
     metrics: Mapped[dict[str, Any]] = mapped_column(default=dict)
     facts: Mapped[dict[str, Any]] = mapped_column(default=dict)
@@ -179,7 +194,19 @@ class ModelRow(OperationalBase):
     job_id: Mapped[int | None]
 
 
-class JobRow(OperationalBase):
+class SelectionRow(Base):
+    """Images that somebody chose, in the order of their ids; jobs and runs name it."""
+
+    __tablename__ = "selection"
+    __table_args__ = (Index("selection_by_digest", "project_id", "digest"), NEVER_AGAIN)
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("project.id"))
+    digest: Mapped[str] = mapped_column(String(64))
+    images: Mapped[list[Any]]
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
+class JobRow(Base):
     """A request; `beats` counts heartbeats, so that a silent worker shows on any clock.
 
     No two running jobs share a `lock`, no two that never ran share a `queueing_lock`.
@@ -188,8 +215,9 @@ class JobRow(OperationalBase):
     __tablename__ = "job"
     __table_args__ = (
         Index("job_by_state", "state", "priority", "id"),
-        _unique_where("job_lock", "lock", "state = 'running'"),
-        _unique_where("job_queueing_lock", "queueing_lock", "state = 'queued' AND attempt = 0"),
+        _unique_where("job_lock", "state = 'running'", "lock"),
+        _unique_where("job_queueing_lock", "state = 'queued' AND attempt = 0", "queueing_lock"),
+        NEVER_AGAIN,
     )
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     kind: Mapped[str] = mapped_column(String(40))
@@ -217,7 +245,7 @@ class JobRow(OperationalBase):
     result: Mapped[dict[str, Any]] = mapped_column(default=dict)
 
 
-class JobEventRow(OperationalBase):
+class JobEventRow(Base):
     __tablename__ = "job_event"
     job_id: Mapped[int] = mapped_column(ForeignKey("job.id"), primary_key=True)
     seq: Mapped[int] = mapped_column(primary_key=True)
@@ -227,7 +255,7 @@ class JobEventRow(OperationalBase):
     data: Mapped[dict[str, Any]] = mapped_column(default=dict)
 
 
-class WorkerRow(OperationalBase):
+class WorkerRow(Base):
     """A worker process that is or was alive, and the cluster as it sees it."""
 
     __tablename__ = "worker"
@@ -239,13 +267,14 @@ class WorkerRow(OperationalBase):
     cluster: Mapped[dict[str, Any]] = mapped_column(default=dict)
 
 
-class DecisionRow(OperationalBase):
+class DecisionRow(Base):
     """What a person said of a detection; an undo is a decision too, and names what it undoes."""
 
     __tablename__ = "decision"
     __table_args__ = (
         Index("decision_by_image", "run_id", "image_id"),
         Index("decision_by_detection", "run_id", "idx", "image_id"),
+        NEVER_AGAIN,
     )
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     run_id: Mapped[int]
@@ -260,7 +289,7 @@ class DecisionRow(OperationalBase):
     revision: Mapped[int | None]
 
 
-class RepeatRow(OperationalBase):
+class RepeatRow(Base):
     """A second, blind answer to an image of a run; complete when it has the board's verdict."""
 
     __tablename__ = "repeat"
@@ -273,7 +302,7 @@ class RepeatRow(OperationalBase):
     judged: Mapped[dict[str, Any]] = mapped_column(default=dict)
 
 
-class LeaseRow(OperationalBase):
+class LeaseRow(Base):
     """An image of a run that one person has before them; it ends by itself."""
 
     __tablename__ = "lease"
@@ -284,7 +313,7 @@ class LeaseRow(OperationalBase):
     until: Mapped[datetime] = mapped_column(Moment)
 
 
-class PersonRow(OperationalBase):
+class PersonRow(Base):
     __tablename__ = "person"
     name: Mapped[str] = mapped_column(String(100), primary_key=True)
     role: Mapped[str] = mapped_column(String(10))
@@ -292,7 +321,19 @@ class PersonRow(OperationalBase):
     created: Mapped[datetime] = mapped_column(default=now)
 
 
-class SettingRow(OperationalBase):
+class LoginRow(Base):
+    """A browser in which somebody is logged in; `id` is the digest of what its cookie holds."""
+
+    __tablename__ = "login"
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    person: Mapped[str] = mapped_column(ForeignKey("person.name"), index=True)
+    began: Mapped[datetime] = mapped_column(default=now)
+    seen: Mapped[datetime] = mapped_column(default=now)
+    address: Mapped[str] = mapped_column(String(100), default="")
+    browser: Mapped[str] = mapped_column(String(200), default="")
+
+
+class SettingRow(Base):
     """What the house itself must remember between starts, such as the key that signs cookies."""
 
     __tablename__ = "setting"
@@ -300,7 +341,7 @@ class SettingRow(OperationalBase):
     value: Mapped[str]
 
 
-class RunRow(WarehouseBase):
+class RunRow(Base):
     """One model over one set of images; its id is that of the job that made it."""
 
     __tablename__ = "run"
@@ -316,7 +357,6 @@ class RunRow(WarehouseBase):
     source: Mapped[dict[str, Any]] = mapped_column(default=dict)
     parameters: Mapped[dict[str, Any]] = mapped_column(default=dict)
     author: Mapped[str] = mapped_column(String(100), default="")
-    # AT is a word of Snowflake's SQL.
     at: Mapped[datetime] = mapped_column("started_at", default=now)
     finished: Mapped[datetime | None] = mapped_column(Moment)
     images: Mapped[int] = mapped_column(default=0)
@@ -324,7 +364,7 @@ class RunRow(WarehouseBase):
     facts: Mapped[dict[str, Any]] = mapped_column(default=dict)
 
 
-class RunImageRow(WarehouseBase):
+class RunImageRow(Base):
     """An image that a run has seen, also when nothing was found in it.
 
     `best` is its best score, `largest` the area of its largest detection: to sort by.
@@ -358,15 +398,18 @@ class RunImageRow(WarehouseBase):
     facts: Mapped[dict[str, Any]] = mapped_column(default=dict)
 
 
-class DetectionRow(WarehouseBase):
+class DetectionRow(Base):
+    """A box that a run found; `label` is what its class was called then, or what none is called."""
+
     __tablename__ = "detection"
     __table_args__ = (
-        Index("detection_by_class", "run_id", "label", "score"),
+        Index("detection_by_class", "run_id", "class_id", "score"),
         {"sqlite_with_rowid": False},
     )
     run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
     image_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
     idx: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    class_id: Mapped[int | None]
     label: Mapped[str] = mapped_column(String(200))
     score: Mapped[float]
     x1: Mapped[float]
@@ -375,11 +418,13 @@ class DetectionRow(WarehouseBase):
     y2: Mapped[float]
 
 
-class MetricRow(WarehouseBase):
-    """One figure of an evaluation; `label` is empty for a figure over all classes."""
+class MetricRow(Base):
+    """One figure of a measurement, named by its job; `class_id` is 0 for one over all classes."""
 
     __tablename__ = "metric"
-    run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
-    name: Mapped[str] = mapped_column(String(60), primary_key=True)
-    label: Mapped[str] = mapped_column(String(200), primary_key=True, default="")
+    job_id: Mapped[int] = mapped_column(ForeignKey("job.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    class_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
+    model_id: Mapped[int | None] = mapped_column(ForeignKey("model.id"), index=True)
+    split: Mapped[str] = mapped_column(String(10), default="")
     value: Mapped[float]

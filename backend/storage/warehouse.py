@@ -11,9 +11,12 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage
 from backend.errors import NotFound
-from backend.storage import engine
+from backend.storage import engine, naming
+from backend.storage.naming import Naming
 from backend.storage.tables import DetectionRow, RunImageRow, RunRow
 from backend.storage.types import LARGEST_KEY, now
+
+COUNTED, FOUND = "totals", "found"
 
 
 def start(session: Session, run: Run) -> None:
@@ -29,8 +32,9 @@ def record(session: Session, run_id: int, seen: Sequence[RunImage]) -> int:
     Returns how many were new. Call it in the transaction that fences the job.
     """
     fresh = engine.insert_new(session, RunImageRow, [_marker(run_id, image) for image in seen])
+    names = naming.of_run(session, run_id)
     rows = [
-        _detection(run_id, image.image_id, idx, one)
+        _detection(run_id, image.image_id, idx, one, names)
         for image in seen
         if image.image_id in fresh
         for idx, one in enumerate(image.detections)
@@ -39,11 +43,27 @@ def record(session: Session, run_id: int, seen: Sequence[RunImage]) -> int:
     return len(fresh)
 
 
-def finish(session: Session, run_id: int, seconds: float, facts: Mapping[str, Any]) -> None:
-    """Say that a run is complete."""
-    count = session.scalar(select(func.count()).select_from(RunImageRow).filter_by(run_id=run_id))
-    values = {"finished": now(), "images": count, "seconds": seconds, "facts": dict(facts)}
+def finish(
+    session: Session,
+    run_id: int,
+    seconds: float,
+    facts: Mapping[str, Any],
+    counted: Mapping[str, Any] | None = None,
+) -> None:
+    """Say that a run is complete; what it has `counts` of then is kept, and counted no more."""
+    kept = {**facts, **(counted or counts(session, run_id))}
+    images = kept[COUNTED]["images"]
+    values = {"finished": now(), "images": images, "seconds": seconds, "facts": kept}
     session.execute(update(RunRow).filter_by(id=run_id).values(values))
+
+
+def recount(session: Session, run_id: int) -> None:
+    """Count a finished run anew, of which images were taken away."""
+    row = session.get_one(RunRow, run_id)
+    if row.finished is not None:
+        anew = counts(session, run_id)
+        row.images, row.facts = anew[COUNTED]["images"], {**row.facts, **anew}
+        session.flush()
 
 
 def get(session: Session, run_id: int) -> Run:
@@ -51,15 +71,53 @@ def get(session: Session, run_id: int) -> Run:
     row = session.get(RunRow, run_id) if run_id <= LARGEST_KEY else None
     if row is None:
         raise NotFound(f"There is no run {run_id}.")
-    return _run(row)
+    return run(row)
 
 
-def runs(session: Session, project_id: int | None, purpose: str | None = None) -> list[Run]:
-    """The runs of a project, newest first."""
-    query = select(RunRow).filter_by(project_id=project_id).order_by(RunRow.id.desc())
+def runs(
+    session: Session,
+    project_id: int | None,
+    purpose: str | None = None,
+    most: int | None = None,
+) -> list[Run]:
+    """The runs of a project, newest first: all, or `most`."""
+    query = select(RunRow).filter_by(project_id=project_id).order_by(RunRow.id.desc()).limit(most)
     if purpose is not None:
         query = query.filter_by(purpose=purpose)
-    return [_run(row) for row in session.scalars(query)]
+    return [run(row) for row in session.scalars(query)]
+
+
+def counts(session: Session, run_id: int) -> dict[str, Any]:
+    """What a finished run keeps: its totals, and how often each class was found."""
+    by_class = [list(one) for one in _found(session, run_id)]
+    return {COUNTED: totals(session, run_id), FOUND: by_class}
+
+
+def forget_counts(session: Session, run_ids: Collection[int]) -> None:
+    """Count these runs anew whenever they are shown, because some of their images are gone."""
+    for row in session.scalars(select(RunRow).where(RunRow.id.in_(run_ids))):
+        row.facts = {k: v for k, v in row.facts.items() if k not in (COUNTED, FOUND)}
+
+
+def found(session: Session, run: Run) -> list[tuple[int | None, str, int]]:
+    """How many detections a run has of each class, by its id and what it was called then."""
+    kept = run.facts.get(FOUND) if run.finished else None
+    return [tuple(one) for one in kept] if kept is not None else _found(session, run.id)
+
+
+def _found(session: Session, run_id: int) -> list[tuple[int | None, str, int]]:
+    query = (
+        select(DetectionRow.class_id, DetectionRow.label, func.count())
+        .where(DetectionRow.run_id == run_id)
+        .group_by(DetectionRow.class_id, DetectionRow.label)
+    )
+    return [(class_id, label, number) for class_id, label, number in session.execute(query)]
+
+
+def counted(session: Session, run: Run) -> dict[str, int]:
+    """The totals of a run: as it kept them at its end, else as they are by now."""
+    kept = run.facts.get(COUNTED) if run.finished else None
+    return dict(kept) if kept else totals(session, run.id)
 
 
 def totals(session: Session, run_id: int) -> dict[str, int]:
@@ -131,7 +189,8 @@ def images(session: Session, run_id: int, image_ids: Collection[int]) -> dict[in
 def detections(
     session: Session, run_id: int, image_ids: Collection[int]
 ) -> dict[int, tuple[Detection, ...]]:
-    """The detections of these images in a run, best first."""
+    """The detections of these images in a run, best first, named as their classes are today."""
+    names = naming.of_run(session, run_id)
     found: dict[int, list[Detection]] = {image_id: [] for image_id in image_ids}
     query = (
         select(DetectionRow)
@@ -139,8 +198,14 @@ def detections(
         .order_by(DetectionRow.image_id, DetectionRow.idx)
     )
     for row in session.scalars(query):
-        found[row.image_id].append(_of_row(row))
+        found[row.image_id].append(detection(row, names))
     return {image_id: tuple(boxes) for image_id, boxes in found.items()}
+
+
+def detection(row: DetectionRow, names: Naming) -> Detection:
+    """A row as it is shown: under the name that its class has today."""
+    label, class_id = names.name(row.class_id, row.label), names.now(row.class_id, row.label)
+    return Detection(row.x1, row.y1, row.x2, row.y2, label, row.score, row.idx, class_id)
 
 
 def doubt(scores: Iterable[float]) -> float:
@@ -173,11 +238,14 @@ def _area(one: Detection) -> float:
     return (one.x2 - one.x1) * (one.y2 - one.y1)
 
 
-def _detection(run_id: int, image_id: int, idx: int, one: Detection) -> dict[str, Any]:
+def _detection(
+    run_id: int, image_id: int, idx: int, one: Detection, names: Naming
+) -> dict[str, Any]:
     return {
         "run_id": run_id,
         "image_id": image_id,
         "idx": idx,
+        "class_id": names.now(one.class_id, one.label),
         "label": one.label,
         "score": one.score,
         "x1": one.x1,
@@ -198,14 +266,11 @@ def _with_detections(session: Session, rows: Mapping[str, RunImageRow]) -> dict[
     }
 
 
-def _run(row: RunRow) -> Run:
+def run(row: RunRow) -> Run:
+    """A row as a run."""
     return Run(**{name: getattr(row, name) for name in Run.__slots__})
 
 
 def _run_image(row: RunImageRow) -> RunImage:
     kept = [name for name in RunImage.__slots__ if name != "detections"]
     return RunImage(**{name: getattr(row, name) for name in kept})
-
-
-def _of_row(row: DetectionRow) -> Detection:
-    return Detection(row.x1, row.y1, row.x2, row.y2, row.label, row.score, row.idx)

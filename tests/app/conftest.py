@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from app import server
+from app import cli, server
 from app.house import House
+from backend import settings
 from backend.domain import Project, Role
 from backend.services import people, projects, sampling
 from backend.settings import Settings
@@ -59,6 +63,43 @@ def stranger(asking_guarded: TestClient) -> TestClient:
     """Asks a house with accounts without having logged in."""
     asking_guarded.cookies.clear()
     return asking_guarded
+
+
+class Said:
+    """What a command printed and how it ended."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sys.argv", ["loupe", *arguments])
+            try:
+                cli.main()
+                code = 0
+            except SystemExit as end:
+                code = int(end.code or 0)
+        said = self._capsys.readouterr()
+        return code, said.out, said.err
+
+    def json(self, *arguments: str) -> Any:
+        code, out, _ = self(*arguments, "--json")
+        assert code == 0
+        return json.loads(out)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of the commands that a test calls."""
+    monkeypatch.setenv("LOUPE_HOME", str(tmp_path / "home"))
+    settings.current.cache_clear()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def loupe(home: Path, capsys: pytest.CaptureFixture[str]) -> Said:  # noqa: ARG001
+    """Calls commands as a person would."""
+    return Said(capsys)
 
 
 def log_in(client: TestClient, name: str) -> None:

@@ -87,7 +87,7 @@ def desk(home: Path, cache: Path) -> Iterator[Desk]:
     """An empty home; prepared models are kept in a cache that others share."""
     home.mkdir()
     (home / "cache").symlink_to(cache)
-    database = engine.open_urls(f"sqlite:///{home / 'loupe.db'}")
+    database = engine.open_url(f"sqlite:///{home / 'loupe.db'}")
     schema.prepare(database)
     try:
         yield Desk(home, database)

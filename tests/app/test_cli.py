@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,44 +14,13 @@ import typer.main
 from app import cli
 from app.commands import rooms
 from backend import settings
+from backend.domain import Run
 from backend.services import registry
+from backend.storage import engine, warehouse
 from tests import many
 from tests.app import finding
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LOUPE_HOME", str(tmp_path / "home"))
-    settings.current.cache_clear()
-    return tmp_path / "home"
-
-
-class Said:
-    """What a command printed and how it ended."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("sys.argv", ["loupe", *arguments])
-            try:
-                cli.main()
-                code = 0
-            except SystemExit as end:
-                code = int(end.code or 0)
-        said = self._capsys.readouterr()
-        return code, said.out, said.err
-
-    def json(self, *arguments: str) -> Any:
-        code, out, _ = self(*arguments, "--json")
-        assert code == 0
-        return json.loads(out)
-
-
-@pytest.fixture
-def loupe(home: Path, capsys: pytest.CaptureFixture[str]) -> Said:  # noqa: ARG001
-    return Said(capsys)
+from tests.app.conftest import Said
+from tests.backend import drawn
 
 
 def test_a_sample_is_drawn_listed_and_counted(loupe: Said) -> None:
@@ -84,6 +54,31 @@ def test_boxes_that_an_export_leaves_out_are_told(loupe: Said, tmp_path: Path) -
     assert (code, "folders carries no boxes (left out: " in err) == (1, True)
 
 
+def test_an_export_says_what_stays_and_shares_out_what_leaves(loupe: Said, tmp_path: Path) -> None:
+    loupe.json("sample", "demo", "--images", "9")
+    code, out, err = loupe("export", "demo", str(tmp_path / "out"), "--format", "yolo")
+    assert (code, err.strip()) == (0, "")
+    assert "/out: 6 images " in out
+    assert "Left out by their state: 3 new; --state all takes them too." in out
+    asked = ("--format", "yolo", "--state", "all", "--shares", "2,1", "--seed", "3")
+    written = loupe.json("export", "demo", str(tmp_path / "all"), *asked)
+    assert (written["images"], written["left_out"]) == (9, {})
+    assert sum(written["splits"].values()) == 9
+    assert "none" not in written["splits"]
+    assert loupe("export", "demo", "x", "--format", "yolo", "--shares", "most")[2] == (
+        "'most' are no shares; write them as 80,10,10.\n"
+    )
+
+
+def test_labels_that_are_not_read_end_with_exit_1(loupe: Said, tmp_path: Path) -> None:
+    xml = '<annotations><image name="a.png"/></annotations>'
+    laid: dict[str, bytes | str] = {"a.png": drawn.picture(), "annotations.xml": xml}
+    code, out, err = loupe("import", "demo", str(drawn.lay(tmp_path / "in", laid)))
+    assert (code, out.startswith("demo: 1 image, ")) == (1, True)
+    assert "it is CVAT XML, which is not read here. The pictures that came in stay." in err
+    assert err.endswith("1 file or line could not be used; everything else is done.\n")
+
+
 def test_a_bad_file_is_named_and_the_exit_says_so(loupe: Said, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "broken.jpg").write_bytes(b"\xff\xd8\xff no picture")
@@ -113,6 +108,8 @@ def test_a_person_is_added_and_given_another_role(loupe: Said) -> None:
 def test_a_person_is_removed_but_not_the_last_admin(loupe: Said) -> None:
     for name, role in (("ana", "admin"), ("ben", "labeler")):
         assert loupe("user", "add", name, "--role", role, "--password", "long enough")[0] == 0
+    assert loupe.json("user", "logins", "ben") == []
+    assert loupe("user", "logins", "ben", "--end")[0] == 0
     assert loupe("user", "remove", "ben")[:2] == (0, "ben may no longer log in.\n")
     code, _, err = loupe("user", "remove", "ana")
     assert (code, "only admin" in err) == (1, True)
@@ -122,7 +119,7 @@ def test_a_person_is_removed_but_not_the_last_admin(loupe: Said) -> None:
 def test_settings_are_listed_and_secrets_masked(
     loupe: Said, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LOUPE_WAREHOUSE_URL", "snowflake://ana:hunter2@account/db")
+    monkeypatch.setenv("LOUPE_DATABASE_URL", "postgresql://ana:hunter2@127.0.0.1:1/db")
     settings.current.cache_clear()
     code, out, _ = loupe("settings", "--json")
     assert (code, "hunter2" in out) == (0, False)
@@ -131,6 +128,9 @@ def test_settings_are_listed_and_secrets_masked(
 
 def test_jobs_and_cluster_are_documents_too(loupe: Said) -> None:
     assert (loupe.json("jobs"), loupe.json("cluster")) == ([], [])
+    assert loupe.json("jobs", "--kind", "try") == []
+    code, _, err = loupe("jobs", "--kind", "tries")
+    assert (code, "There is no kind of job 'tries'" in err) == (1, True)
 
 
 def test_a_wrong_setting_is_named(loupe: Said, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,9 +155,9 @@ def _commands(group: Any, path: str = "loupe") -> list[tuple[str, Any]]:
         ("LOUPE_DATABASE_URL", "postgresql://me:secret@127.0.0.1:1/x", "me:***@127.0.0.1:1/x"),
         ("LOUPE_DATABASE_URL", f"sqlite:///{__file__}", "is LOUPE_DATABASE_URL right?"),
         ("LOUPE_DATABASE_URL", "sqlite:////proc/x/y.db", "is LOUPE_DATABASE_URL right?"),
-        ("LOUPE_WAREHOUSE_URL", f"sqlite:///{__file__}", "is LOUPE_WAREHOUSE_URL right?"),
-        ("LOUPE_WAREHOUSE_URL", "sqlite:////proc/x/y.db", "is LOUPE_WAREHOUSE_URL right?"),
-        ("LOUPE_WAREHOUSE_URL", "postgresql://me@127.0.0.1:1/x", "is LOUPE_WAREHOUSE_URL right?"),
+        ("LOUPE_DATABASE_URL", "snowflake://ana@account/db", "starts with sqlite:///"),
+        ("LOUPE_WAREHOUSE_URL", "snowflake://ana@account/db", "live in the operational database"),
+        ("LOUPE_WAREHOUSE_URL", "sqlite:////tmp/results.db", "please unset it"),
         ("LOUPE_HOME", "/proc/nowhere", "The home folder /proc/nowhere cannot be made"),
     ],
 )
@@ -188,6 +188,22 @@ def test_a_report_that_fails_leaves_no_file(loupe: Said, tmp_path: Path) -> None
     assert absent.strip() == "There is no run 99."
     assert nowhere.strip().endswith("run.csv cannot be written: No such file or directory.")
     assert list(tmp_path.glob("run*")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("run.csv", b"run,model,"), ("run.parquet", b"PAR1"), ("run.JSON", b"[")]
+)
+def test_the_suffix_says_what_a_report_is(loupe: Said, home: Path, name: str, start: bytes) -> None:
+    loupe("projects")
+    database = engine.open_url(f"sqlite:///{home / 'loupe.db'}")
+    with database.write.begin() as session:
+        warehouse.start(session, Run(5, "v1", "yolo", datetime.now(UTC)))
+    database.close()
+    out = home / name
+    assert loupe("report", "5", str(out))[0] == 0
+    assert out.read_bytes().startswith(start)
+    code, _, wrong = loupe("report", "5", str(home / "run.xlsx"))
+    assert (code, "use .csv, .parquet, .json, or --format" in wrong) == (1, True)
 
 
 def test_results_that_can_have_no_folder_are_refused_before_the_run(

@@ -13,6 +13,7 @@ from app import login, server
 from app.house import House
 from backend.domain import Run
 from backend.storage import warehouse
+from tests import loops
 from tests.app.conftest import drawn, log_in
 
 RUN = 71_001
@@ -29,7 +30,7 @@ def test_downloads_that_nobody_reads_keep_nobody_else_waiting(
         run = Run(RUN, "golden", "golden", datetime.now(UTC), project_id=project.id)
         warehouse.start(session, run)
     log_in(stranger, "vera")
-    asked = asyncio.run(_ask_beside_readers(server.create(guarded), guarded, stranger))
+    asked = loops.run(_ask_beside_readers(server.create(guarded), guarded, stranger))
     assert asked == 200
 
 

@@ -195,3 +195,28 @@ def test_every_revision_is_told_a_hundred_at_a_time(
     assert told == list(range(seen + 110, 0, -1))
     assert (len(first["revisions"]), first["more"], rest["more"]) == (100, True, False)
     assert client.get(f"/api/images/{image}/history?before=-1").status_code == 400
+
+
+def test_author_origin_and_deed_are_not_what_a_page_says_they_are(
+    client: TestClient, house: House, image: int
+) -> None:
+    lie = {"origin": "import", "author": "somebody else"}
+    body = {"version": version(house, image), "boxes": [BOX | lie | {"id": "lie"}]}
+    assert put(client, image, {**body, "action": "import"})[0] == 200
+    with house.read() as session:
+        newest = labelling.history(session, image, most=1)[0]
+    (box,) = newest.boxes
+    assert (box.origin, box.author) == ("human", newest.author)
+    assert newest.author != "somebody else"
+    assert newest.action.startswith("draw")
+
+
+def test_a_save_names_no_run_and_no_detection_that_there_is_not(
+    client: TestClient, house: House, image: int
+) -> None:
+    seen = version(house, image)
+    ref = {"run": 99999, "image": image, "idx": 0}
+    for body in ({"boxes": [], "run": 99999}, {"boxes": [BOX | {"id": "new", "detection": ref}]}):
+        status, said = put(client, image, {"version": seen, **body})
+        assert (status, "99999" in said["error"]) == (400, True)
+    assert version(house, image) == seen

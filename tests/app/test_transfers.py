@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from app import server
 from app.house import House
 from backend.domain import Job
+from backend.errors import Refused
 from backend.jobs import holding, kinds, queue
 from backend.services import listing
-from tests.app.conftest import WRITE, drawn, log_in
+from backend.settings import Settings
+from backend.storage.uploads import Uploads
+from tests.app.conftest import HERE, WRITE, drawn, log_in
+from tests.backend.drawn import picture
 from workers import handlers
 from workers.context import Context
 
@@ -44,12 +51,14 @@ def test_uploaded_pictures_become_images_and_the_upload_goes(
     sha256 = client.get(f"{base}/images").json()["items"][0]["sha256"]
     picture = client.get(f"/files/{sha256}/full").content
     assert upload(client, base, "lot 7/new.png", picture, token).status_code == 201
-    asked = client.post(f"{base}/import", json={"token": token}, headers=WRITE)
+    body = {"token": token, "lot": " lot 7 "}
+    asked = client.post(f"{base}/import", json=body, headers=WRITE)
     assert (asked.status_code, asked.json()["state"]) == (201, "queued")
     assert work(house).result["images"] == 1
-    assert not (house.settings.uploads / token).exists()
+    assert not (house.settings.uploads / f"{project.id}-{token}").exists()
     with house.read() as session:
-        assert listing.page(session, project.id, listing.parse([("text", "new")])).total == 1
+        new = listing.parse([("text", "new"), ("group", "lot 7")])
+        assert listing.page(session, project.id, new).total == 1
 
 
 def test_another_programs_boxes_are_judged_and_the_upload_goes(
@@ -65,7 +74,7 @@ def test_another_programs_boxes_are_judged_and_the_upload_goes(
     assert strange.json()["error"] == "The overlap (IoU) must lie between 0 and 1, not be 7."
     asked = client.post(f"{base}/judge", json={"token": token}, headers=WRITE)
     assert (asked.status_code, asked.json()["state"]) == (201, "queued")
-    assert not (house.settings.uploads / token).exists()
+    assert not (house.settings.uploads / f"{project.id}-{token}").exists()
     job = asked.json()["id"]
     with house.read() as session:
         request = queue.get(session, job).request
@@ -74,6 +83,25 @@ def test_another_programs_boxes_are_judged_and_the_upload_goes(
         "their boxes.csv",
         b"name,label\n",
     )
+
+
+@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n", bytes(90), "[]".encode("utf-16")])
+def test_what_is_no_text_is_neither_judged_nor_kept(
+    client: TestClient, house: House, content: bytes
+) -> None:
+    base, token = f"/api/projects/{drawn(house).id}", secrets.token_hex(16)
+    assert upload(client, base, "found.json", content, token).status_code == 201
+    refused = client.post(f"{base}/judge", json={"token": token}, headers=WRITE)
+    assert refused.json()["error"] == "found.json is not UTF-8 text, so it holds no predictions."
+    assert not house.files.has(hashlib.sha256(content).hexdigest())
+
+
+def test_what_came_in_as_no_picture_is_never_decoded(client: TestClient, house: House) -> None:
+    sha256 = house.files.put(picture(shade=77))
+    for how in ("thumb", "preview", "full", "tile/0/0/0"):
+        answer = client.get(f"/files/{sha256}/{how}")
+        assert answer.status_code == 404
+        assert answer.json()["error"].startswith("There is no such picture")
 
 
 def test_an_export_is_fetched_as_one_zip(client: TestClient, house: House) -> None:
@@ -85,6 +113,21 @@ def test_an_export_is_fetched_as_one_zip(client: TestClient, house: House) -> No
     answer = client.get(f"/api/jobs/{asked['id']}/file")
     assert (answer.status_code, answer.content[:2]) == (200, b"PK")
     assert f"{project.name}-yolo.zip".replace(" ", "%20") in answer.headers["content-disposition"]
+
+
+def test_an_export_holds_what_was_chosen(client: TestClient, house: House) -> None:
+    project = drawn(house)
+    url = f"/api/projects/{project.id}"
+    chosen = client.get(f"{url}/images").json()["items"][:2]
+    body = {"format": "coco", "images": [one["id"] for one in chosen], "states": ["all"]}
+    asked = client.post(f"{url}/export", json={**body, "shares": [1, 1]}, headers=WRITE)
+    assert asked.status_code == 201
+    result = work(house).result
+    assert (result["images"], result["left_out"]) == (2, {})
+    strange = client.post(f"{url}/export", json={**body, "filter": "clas=x"}, headers=WRITE)
+    assert (strange.status_code, "is no filter" in strange.json()["error"]) == (400, True)
+    odd = client.post(f"{url}/import", json={"path": "/", "masks": "luck"}, headers=WRITE)
+    assert odd.json()["error"].startswith("Masks cannot be read by 'luck'")
 
 
 @pytest.mark.parametrize("name", ["../out.png", "..%2fout.png", "a%5c..%5cb.png", "a" * 300, "%00"])
@@ -132,3 +175,40 @@ def test_a_try_that_is_refused_leaves_no_picture(
         )
         assert 400 <= asked.status_code < 500
     assert not list((house.settings.cache / "tries").glob("*"))
+
+
+def test_uploads_are_bounded_one_by_one_and_together(tmp_path: Path) -> None:
+    waiting = Uploads(tmp_path, 1000)
+    for token in ("a", "b", "c"):
+        waiting.begin(token)
+        waiting.take(token, 900)
+    with pytest.raises(Refused, match=r"This upload is larger than .* \(LOUPE_MAX_UPLOAD_GB\)"):
+        waiting.take("a", 200)
+    with pytest.raises(Refused, match="The uploads that wait are larger than"):
+        waiting.take("d", 900)
+
+
+def test_what_waits_from_before_a_restart_counts_and_what_was_used_does_not(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a" / "lot").mkdir(parents=True)
+    (tmp_path / "a" / "lot" / "1.png").write_bytes(bytes(900))
+    waiting = Uploads(tmp_path, 1000)
+    waiting.begin("a")
+    with pytest.raises(Refused):
+        waiting.take("a", 200)
+    shutil.rmtree(tmp_path / "a")
+    after = Uploads(tmp_path, 1000)
+    after.begin("a")
+    after.take("a", 200)
+
+
+def test_a_refused_upload_leaves_no_part_of_its_file(tmp_path: Path) -> None:
+    house = server.open_house(Settings(home=tmp_path, max_upload_gb=1e-6))
+    with TestClient(server.create(house), base_url=HERE) as client:
+        project, token = drawn(house), "0" * 32
+        base = f"/api/projects/{project.id}"
+        assert upload(client, base, "a.png", bytes(900), token).status_code == 201
+        refused = upload(client, base, "b.png", bytes(900), token)
+    assert (refused.status_code, "larger than 1e-06 GB" in refused.json()["error"]) == (400, True)
+    assert [one.name for one in house.settings.uploads.rglob("*.png")] == ["a.png"]

@@ -48,7 +48,7 @@ def _png(width: int, height: int, *chunks: bytes) -> bytes:
 _ROWS = bytes(20_001 * 200)
 
 
-def _bomb() -> bytes:
+def bomb() -> bytes:
     """20,000 × 20,000 grey pixels in some 400 kB."""
     squeeze = zlib.compressobj(1)
     rows = b"".join(squeeze.compress(_ROWS) for _ in range(100)) + squeeze.flush()
@@ -93,7 +93,7 @@ PICTURES = (
     _picture("wide.bmp", _damaged(_saved("BMP"), 18, b"\xff\xff\xff\x7f"), "wide.bmp: it is|has"),
     _picture("floats.tif", _saved("TIFF", "F"), "floats.tif: it has floating-point pixels"),
     _picture("empty.jpg", b"", "empty.jpg: it is empty"),
-    Bad("bomb.png", _late("bomb.png", _bomb), "bomb.png: it (has 20000 × 20000|is larger)"),
+    Bad("bomb.png", _late("bomb.png", bomb), "bomb.png: it (has 20000 × 20000|is larger)"),
     _picture(
         "liar.png", _png(60_000, 60_000, _chunk(b"IDAT", b"")), "liar.png: it (has 6|is larger)"
     ),

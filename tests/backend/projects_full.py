@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from backend.domain import Image
 from backend.formats import registry
-from backend.services import exporting, images, importing, labelling, projects
+from backend.services import exporting, images, importing, labelling, leaving, projects
 from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.storage.files import Files
@@ -32,15 +32,21 @@ class House:
         project: str = "line 3",
         name: str = registry.AUTO,
         progress: Callable[[int, int], None] = lambda _done, _all: None,
+        lot: str = "",
     ) -> importing.Result:
         """Import."""
-        into = importing.Into(self.database, self.files, project, "ana", progress=progress)
+        into = importing.Into(self.database, self.files, project, "ana", progress=progress, lot=lot)
         return importing.run(into, source, Settings(home=self.home), name)
 
-    def take(self, out: Path, name: str, project: str = "line 3") -> exporting.Result:
-        """Export."""
+    def take(
+        self, out: Path, name: str, project: str = "line 3", **source: object
+    ) -> exporting.Result:
+        """Export; all that is there, where nothing else is asked for."""
+        asked = leaving.asked(source or {"states": [leaving.ALL]})
         with self.database.read.begin() as session:
-            return exporting.run(session, self.files, project, out, name)
+            return exporting.run(
+                session, self.files, project, out, name, lambda _done, _all: None, asked
+            )
 
     def images(self, project: str = "line 3") -> dict[str, Image]:
         """Every image by name, goldens too."""

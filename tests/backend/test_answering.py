@@ -15,6 +15,7 @@ from backend.domain import Box, Detection, Run, RunImage, State, Verdict
 from backend.errors import Invalid
 from backend.services import (
     answering,
+    classes,
     deciding,
     images,
     judging,
@@ -38,7 +39,7 @@ def session(database: Database) -> Iterator[Session]:
     with database.write.begin() as opened:
         project = projects.create(opened, "line")
         for label in ("spur", "short"):
-            projects.ensure_class(opened, project.id, label)
+            classes.ensure(opened, project.id, label)
         images.add(opened, project.id, [NewImage(n, n * 64, 99, 99) for n in "ab"], "")
         ids = images.ids(opened, project.id, ["a", "b"])
         warehouse.start(opened, Run(RUN, "v1", "yolo", datetime.now(UTC), project_id=project.id))

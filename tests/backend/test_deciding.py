@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, DetectionRef, Origin, Run, RunImage, State, Verdict
 from backend.errors import Invalid
-from backend.services import deciding, images, judging, labelling, measuring, projects
+from backend.services import classes, deciding, images, judging, labelling, measuring, projects
 from backend.services.deciding import Sheet, Subject
 from backend.services.images import NewImage
 from backend.services.judging import Answer
@@ -57,7 +57,7 @@ def board(database: Database) -> Iterator[Board]:
     with database.write.begin() as session:
         project = projects.create(session, "line")
         for label in ("spur", "short"):
-            projects.ensure_class(session, project.id, label)
+            classes.ensure(session, project.id, label)
         images.add(session, project.id, [NewImage("a", "0" * 64, 100, 100)], "ana")
         image = images.find(session, project.id, "a")
         run = Run(RUN, "golden", "golden", datetime.now(UTC), project_id=project.id)
@@ -137,6 +137,19 @@ def test_a_sweep_judges_over_what_stands(board: Board) -> None:
     assert {box.id == "own" or box.detection is not None for box in boxes} == {True}
     judging.judge(board.session, RUN, board.id, Answer({0: Verdict.FALSE_CALL}), "ben")
     assert board.stands() == {0: Verdict.FALSE_CALL, 1: Verdict.FALSE_CALL}
+
+
+def test_what_is_sent_twice_is_said_once(board: Board) -> None:
+    version = labelling.version_of(board.session, board.id)
+    sheet = Sheet(version, (board.taken(0),), key="one")
+    first = deciding.save(board.session, board.id, sheet, "ana")
+    swept = Answer({0: Verdict.FALSE_CALL}, key="two")
+    second = judging.judge(board.session, RUN, board.id, swept, "ana")
+    judging.judge(board.session, RUN, board.id, Answer({0: None}), "ana")
+    events = board.events()
+    assert deciding.save(board.session, board.id, sheet, "ana") == first
+    assert judging.judge(board.session, RUN, board.id, swept, "ana") == second
+    assert board.events() == events
 
 
 def judged(board: Board, answer: Answer) -> list[tuple[float, str]]:

@@ -10,7 +10,7 @@ import pytest
 
 from backend.domain import Box, State
 from backend.errors import Cancelled, Invalid, NotFound, Refused
-from backend.services import exporting, images, labelling
+from backend.services import classes, exporting, images, labelling, projects
 from backend.storage import engine
 from backend.storage.files import Files
 from tests.backend import drawn
@@ -121,6 +121,34 @@ def _classify(house: House, source: Path) -> None:
     house.bring(drawn.lay(source / "bare", bare), "kinds")
 
 
+def test_what_nobody_has_looked_at_stays_and_is_counted(house: House, tmp_path: Path) -> None:
+    with house.database.read.begin() as session:
+        result = exporting.run(session, house.files, "line 3", tmp_path / "out", "yolo")
+    assert (result.images, result.left_out, result.problems) == (2, {"new": 1}, ())
+    assert not list(tmp_path.glob("out/images/*/c.png"))
+
+
+def test_an_export_of_nothing_is_refused(house: House, tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="None of the 1 images that were asked for is done"):
+        house.take(tmp_path / "out", "yolo", images=[house.images()["c.png"].id])
+    with pytest.raises(Refused, match="'line 3' has no image that fits"):
+        house.take(tmp_path / "out", "yolo", filter="class=nothing like it")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["coco", "voc", "yolo", "deeppcb"])
+def test_classes_without_a_box_come_back_in_their_order(
+    house: House, tmp_path: Path, name: str
+) -> None:
+    with house.database.write.begin() as session:
+        project = projects.find(session, "line 3").id
+        for kind in ("zinc", "air: much", "mould"):
+            classes.ensure(session, project, kind)
+    house.take(tmp_path / "out", name)
+    house.bring(tmp_path / "out", project="again")
+    assert house.classes("again") == ["dent", "zinc", "air: much", "mould"]
+
+
 def _told(result: exporting.Result) -> list[str]:
     return [str(problem) for problem in result.problems]
 
@@ -157,3 +185,18 @@ def test_a_picture_with_a_class_does_not_leave_as_one_without_defects(
 def test_what_a_format_carries_whole_is_no_problem(house: House, tmp_path: Path) -> None:
     _classify(house, tmp_path)
     assert _told(house.take(tmp_path / "out", "folders", "kinds")) == []
+
+
+def test_a_picture_of_which_a_byte_has_turned_is_left_out_and_named(
+    house: House, tmp_path: Path
+) -> None:
+    for name in ("b.png", "clean.png"):
+        path = house.files.local_path(house.images()[name].sha256)
+        content = bytearray(path.read_bytes())
+        content[-20] ^= 1
+        path.write_bytes(content)
+    result = house.take(tmp_path / "out", "yolo")
+    said = [str(one) for one in result.problems]
+    assert all("its bytes have changed since it came in" in one for one in said)
+    assert [one.partition(":")[0] for one in said] == ["clean.png", "b.png"]
+    assert (result.images, result.goldens, result.boxes) == (2, 0, 1)

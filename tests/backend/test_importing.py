@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from PIL import Image
 
 from backend.domain import Box, Split, State, Task
 from backend.errors import Cancelled, Invalid, NotFound, Refused
-from backend.services import labelling, projects
+from backend.jobs import holder
+from backend.services import images, labelling, projects
 from backend.settings import Settings
 from backend.storage import engine, previews
 from backend.storage.files import Files
@@ -45,6 +48,19 @@ def test_a_source_comes_in_with_labels_and_splits(house: House, tmp_path: Path) 
     }
     assert house.boxes()["a.jpg"] == [(8, 6, 24, 18, "dent"), (24, 12, 40, 36, "scratch")]
     assert house.classes() == ["scratch", "dent"]
+
+
+def test_pictures_whose_source_names_no_group_come_into_the_lot_that_is_named(
+    house: House, tmp_path: Path
+) -> None:
+    names = ("a.jpg", "b.jpg", "goldens/g.jpg")
+    told: dict[str, bytes | str] = {n: drawn.picture(shade=s) for s, n in enumerate(names)}
+    told["goldens.csv"] = "picture,golden,group\na.jpg,g.jpg,lot 1\n"
+    house.bring(drawn.lay(tmp_path / "in", told), lot="lot 7")
+    groups = {name: one.group for name, one in house.images().items()}
+    assert groups.items() >= {"a.jpg": "lot 1", "b.jpg": "lot 7"}.items()
+    with pytest.raises(Invalid, match="A lot is named by"):
+        house.bring(tmp_path / "in", lot="lot\n7")
 
 
 def test_it_works_on_every_database(
@@ -85,6 +101,19 @@ def test_labels_that_come_later_reach_their_images(house: House, tmp_path: Path)
     assert house.bring(source).skipped == 1
     assert house.boxes() == {"a.jpg": [(24, 12, 40, 36, "scratch")]}
     assert house.images()["a.jpg"].state == State.DONE
+
+
+def test_labels_of_a_picture_put_away_are_told_and_end_nothing(
+    house: House, tmp_path: Path
+) -> None:
+    house.bring(drawn.lay(tmp_path / "bare", {"a.jpg": YOLO["images/train/a.jpg"]}))
+    with house.database.write.begin() as session:
+        images.put_away(session, [house.images()["a.jpg"].id])
+    result = house.bring(drawn.lay(tmp_path / "in", YOLO))
+    assert (result.images, result.skipped) == (2, 1)
+    (problem,) = result.problems
+    assert (problem.file, "stays so" in problem.reason) == ("a.jpg", True)
+    assert house.boxes()["a.jpg"] == []
 
 
 def test_a_format_that_does_not_fit_is_refused(house: House, tmp_path: Path) -> None:
@@ -190,10 +219,16 @@ def test_nothing_to_import_makes_no_project(house: House, tmp_path: Path) -> Non
 
 
 def test_what_a_killed_import_unpacked_is_cleared(house: House, tmp_path: Path) -> None:
-    left = tmp_path / "home" / "cache" / "unpacked" / "999999999-left"
-    left.mkdir(parents=True)
+    with subprocess.Popen(["sleep", "60"]) as killed:
+        dead = holder.name(killed.pid)
+        killed.kill()
+    unpacked = tmp_path / "home" / "cache" / "unpacked"
+    left = unpacked / f"{quote(dead, safe='')}-left"
+    elsewhere = unpacked / f"{quote(f'box{dead}', safe='')}-used"
+    for folder in (left, elsewhere):
+        folder.mkdir(parents=True)
     house.bring(drawn.lay(tmp_path / "in", YOLO))
-    assert not left.exists()
+    assert [*unpacked.iterdir()] == [elsewhere]
 
 
 def test_a_vanished_picture_is_named(house: House, tmp_path: Path) -> None:
@@ -223,3 +258,12 @@ def test_a_full_cache_takes_no_previews(house: House) -> None:
     look.keep("a" * 64, Image.new("L", (99, 99)))
     look.keep("b" * 64, Image.new("L", (99, 99)))
     assert len(list(previews.home(settings).rglob("*.jpg"))) == 1
+
+
+def test_a_source_of_more_classes_than_a_project_has_is_refused(
+    house: House, tmp_path: Path
+) -> None:
+    named = ", ".join(f"c{number}" for number in range(10_001))
+    files = YOLO | {"data.yaml": f"train: images/train\nnames: [{named}]\n"}
+    with pytest.raises(Refused, match="10,001 classes, such as 'c10000', and has at most"):
+        house.bring(drawn.lay(tmp_path / "in", files))

@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from backend.storage import engine
 from backend.storage.files import Files
+from tests import checked
 from tests.backend import drawn
 from tests.backend.projects_full import House
 
@@ -41,7 +42,7 @@ def _lay(folder: Path) -> Path:
 
 
 def _house(folder: Path) -> House:
-    database = engine.open_urls(f"sqlite:///{folder / 'loupe.db'}")
+    database = engine.open_url(f"sqlite:///{folder / 'loupe.db'}")
     return House(database, Files(str(folder / "files"), folder / "cache"), folder / "home")
 
 
@@ -51,7 +52,7 @@ def _import(folder: Path, told: Connection) -> None:
 
 def _check(house: House) -> int:
     """The images that are in; each has its boxes, its golden, its bytes and its revision."""
-    with house.database.operational.connect() as connection:
+    with house.database.engine.connect() as connection:
         assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
         assert not connection.execute(text("PRAGMA foreign_key_check")).all()
         if not connection.execute(text("SELECT count(*) FROM project")).scalar():
@@ -93,3 +94,4 @@ def test_an_import_killed_twenty_times_ends_with_the_right_counts(tmp_path: Path
     assert _check(house) == 2 * BOARDS
     assert house.per_class() == {"open": BOARDS, "pin-hole": BOARDS}
     assert house.bring(tmp_path / "in").skipped == 2 * BOARDS
+    checked.whole(house.database, house.files)

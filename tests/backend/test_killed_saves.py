@@ -13,12 +13,14 @@ from sqlalchemy import text
 from backend.domain import Box
 from backend.services import images, labelling, projects
 from backend.storage import engine
+from backend.storage.files import Files
+from tests import checked
 
 KILLS = 20
 
 
 def _save_for_ever(url: str, image_id: int, told: Connection) -> None:
-    opened = engine.open_urls(url)
+    opened = engine.open_url(url)
     with opened.read() as session:
         version = images.get(session, image_id).version
     while True:
@@ -46,13 +48,13 @@ def _check(opened: engine.Database, image_id: int) -> int:
     return image.version
 
 
-def test_a_save_that_was_answered_survives_twenty_kills(tmp_path: Path) -> None:
+def test_a_save_that_was_answered_survives_twenty_kills(tmp_path: Path, files: Files) -> None:
     url = f"sqlite:///{tmp_path / 'loupe.db'}"
-    opened = engine.open_urls(url)
+    opened = engine.open_url(url)
     engine.create_tables(opened)
     with opened.write.begin() as session:
         project = projects.create(session, "line 3", classes=["open"])
-        images.add(session, project.id, [images.NewImage("a.png", "0" * 64, 64, 64)], "ana")
+        images.add(session, project.id, [images.NewImage("a.png", files.put(b"a"), 64, 64)], "ana")
         image_id = images.find(session, project.id, "a.png").id
     spawn, chance = multiprocessing.get_context("forkserver"), random.Random(5)
     for _ in range(KILLS):
@@ -64,6 +66,7 @@ def test_a_save_that_was_answered_survives_twenty_kills(tmp_path: Path) -> None:
         child.kill()
         child.join()
         assert _check(opened, image_id) >= max(first, _last(ours))
-    with opened.operational.connect() as connection:
+    with opened.engine.connect() as connection:
         assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
+    checked.whole(opened, files)
     opened.close()

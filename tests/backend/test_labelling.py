@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, DetectionRef, Image, Origin, State
 from backend.errors import Conflict, Invalid, NotFound
-from backend.services import images, labelling, projects
+from backend.services import classes, images, labelling, projects
 from backend.storage.engine import Database
 
 BOX = Box(10, 20, 30.5, 40.25, "spur")
@@ -105,9 +105,9 @@ def test_a_renamed_class_keeps_its_labels_and_its_old_name(database: Database) -
     with database.write.begin() as session:
         image = board(session)
         labelling.save(session, image.id, 0, [BOX], "ana")
-        spur = projects.find_class(session, image.project_id, "spur")
+        spur = classes.find(session, image.project_id, "spur")
         assert spur
-        projects.edit_class(session, spur.id, name="whisker")
+        classes.edit(session, spur.id, name="whisker")
         labelling.save(session, image.id, 1, [BOX], "ana")
         assert [one.boxes[0].label for one in labelling.history(session, image.id)] == [
             "whisker",
@@ -119,8 +119,8 @@ def test_a_merged_class_is_read_as_what_it_became(database: Database) -> None:
     with database.write.begin() as session:
         image = board(session)
         labelling.save(session, image.id, 0, [BOX], "ana")
-        opened, spur = projects.classes(session, image.project_id)
-        projects.merge_classes(session, spur.id, opened.id)
+        opened, spur = classes.of(session, image.project_id)
+        classes.merge(session, spur.id, opened.id)
         assert labelling.boxes_of(session, [image.id])[image.id][0].label == "open"
         assert labelling.revision(session, image.id, 1).boxes[0].label == "open"
-        assert [kind.name for kind in projects.classes(session, image.project_id)] == ["open"]
+        assert [kind.name for kind in classes.of(session, image.project_id)] == ["open"]

@@ -13,7 +13,7 @@ WRITERS, SAVES = 8, 10
 
 
 def _save(url: str, image_id: int, author: str) -> None:
-    opened = engine.open_urls(url)
+    opened = engine.open_url(url)
     for _ in range(SAVES):
         saved = False
         while not saved:
@@ -33,7 +33,7 @@ def test_eight_writers_lose_nothing(database: Database) -> None:
         project = projects.create(session, "line 3")
         images.add(session, project.id, [images.NewImage("a.png", "0" * 64, 64, 64)], "ana")
         image_id = images.find(session, project.id, "a.png").id
-    url = database.operational.url.render_as_string(hide_password=False)
+    url = database.engine.url.render_as_string(hide_password=False)
     spawn = multiprocessing.get_context("forkserver")
     writers = [spawn.Process(target=_save, args=(url, image_id, f"w{n}")) for n in range(WRITERS)]
     for writer in writers:

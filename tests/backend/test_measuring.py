@@ -11,7 +11,15 @@ from sqlalchemy.orm import Session
 
 from backend import matching
 from backend.domain import Box, Detection, Run, RunImage, State
-from backend.services import images, labelling, measuring, projects, reviewing
+from backend.services import (
+    classes,
+    images,
+    labelling,
+    measuring,
+    projects,
+    queueing,
+    reviewing,
+)
 from backend.services.images import NewImage
 from backend.services.measuring import Figures
 from backend.storage import warehouse
@@ -29,7 +37,7 @@ def session(database: Database) -> Iterator[Session]:
     with database.write.begin() as opened:
         project = projects.create(opened, "line")
         for label in ("spur", "short"):
-            projects.ensure_class(opened, project.id, label)
+            classes.ensure(opened, project.id, label)
         new = [NewImage(n, n * 64, 99, 99, group=f"lot {n}") for n in "abc"]
         images.add(opened, project.id, new, "")
         ids = images.ids(opened, project.id, list("abc"))
@@ -48,8 +56,14 @@ def test_escapes_and_false_calls_are_counted_where_labels_exist(session: Session
 
 
 def test_the_thresholds_of_the_project_decide_what_counts(session: Session) -> None:
-    reviewing.set_rule(session, reviewing.project_of(session, RUN), RULE)
+    reviewing.set_rule(session, reviewing.project_of(session, RUN), RULE, 0, "ana")
     assert measuring.figures(session, RUN) == Figures(2, right=1, false_calls=1, escapes=1)
+
+
+def test_the_verdicts_of_the_rule_are_counted_over_a_run(session: Session) -> None:
+    assert queueing.ruled(session, RUN) == {"pass": 0, "fail": 3}
+    reviewing.set_rule(session, reviewing.project_of(session, RUN), RULE, 0, "ana")
+    assert queueing.ruled(session, RUN) == {"pass": 3, "fail": 0}
 
 
 def test_the_figures_are_those_of_matching_image_by_image(session: Session) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backend.services import projects
+from backend.services import classes
 
 # What reaches the eye of linear red, green and blue; the full lack after Machado and others, 2009.
 EYES = {
@@ -34,9 +34,16 @@ def seen(color: str, eye: str) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize("eye", EYES)
 def test_the_first_seven_classes_look_different_to_everybody(eye: str) -> None:
-    colors = [seen(color, eye) for color in projects.PALETTE[:7]]
+    colors = [seen(color, eye) for color in classes.PALETTE[:7]]
     nearest = min(np.linalg.norm(a - b) for a, b in itertools.combinations(colors, 2))
     assert nearest > CLEAR
+
+
+def test_two_dozen_classes_look_different_to_most() -> None:
+    colors = [seen(color, "all cones") for color in classes.PALETTE]
+    nearest = min(np.linalg.norm(a - b) for a, b in itertools.combinations(colors, 2))
+    assert len(colors) == 24
+    assert nearest > 25
 
 
 def test_two_colours_that_only_some_eyes_tell_apart_are_found() -> None:

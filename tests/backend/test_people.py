@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from backend.domain import Person, Role
 from backend.errors import Denied, Refused
-from backend.services import members, people, projects
+from backend.services import logins, members, people, projects
 from backend.storage.engine import Database
-from backend.storage.tables import PersonRow
+from backend.storage.tables import LoginRow, PersonRow
+from backend.storage.types import now
 
 
 def test_the_right_password_enters(database: Database) -> None:
@@ -70,3 +73,42 @@ def test_a_namesake_of_a_removed_person_is_no_member(sqlite: Database) -> None:
         people.remove(session, "ana")
         members.leave(session, "ana")
         assert members.chosen(session, project.id) == ()
+
+
+def test_logins_are_listed_and_ended(database: Database) -> None:
+    with database.write.begin() as session:
+        people.add(session, "ana", Role.LABELER, "copper wire")
+        kept, ended = (logins.begin(session, "ana", "10.0.0.1", name) for name in ("a", "b"))
+        assert {one.browser for one in logins.of(session, "ana")} == {"a", "b"}
+        logins.end(session, logins.digest(ended))
+        assert [one.browser for one in logins.of(session, "ana")] == ["a"]
+        assert logins.find(session, logins.digest(kept)) is not None
+        assert logins.find(session, logins.digest(ended)) is None
+
+
+def test_the_secret_of_a_login_is_not_stored(database: Database) -> None:
+    with database.write.begin() as session:
+        people.add(session, "ana", Role.LABELER, "copper wire")
+        secret = logins.begin(session, "ana")
+        assert session.scalars(select(LoginRow.id)).one() not in ("", secret)
+
+
+def test_a_new_password_and_a_closed_account_end_logins(database: Database) -> None:
+    with database.write.begin() as session:
+        for name in ("ana", "ben"):
+            people.add(session, name, Role.LABELER, "copper wire")
+        stays, _, bens = (logins.begin(session, name) for name in ("ana", "ana", "ben"))
+        people.set_password(session, "ana", "another wire", logins.digest(stays))
+        assert [one.id for one in logins.of(session, "ana")] == [logins.digest(stays)]
+        people.remove(session, "ana")
+        assert session.scalars(select(LoginRow.id)).all() == [logins.digest(bens)]
+
+
+def test_a_login_ends_by_itself(database: Database) -> None:
+    with database.write.begin() as session:
+        people.add(session, "ana", Role.LABELER, "copper wire")
+        old = logins.digest(logins.begin(session, "ana"))
+        session.execute(update(LoginRow).values(began=now() - logins.LASTS - timedelta(hours=1)))
+        assert (logins.find(session, old), logins.of(session, "ana")) == (None, [])
+        logins.begin(session, "ana")
+        assert len(session.scalars(select(LoginRow.id)).all()) == 1

@@ -19,6 +19,7 @@ from backend.errors import Invalid, NotFound
 from backend.storage import rendering
 from backend.storage.files import Files
 from backend.storage.previews import Previews, place
+from tests.backend import bad_files
 
 PARENT = """
 import io, sys, time
@@ -139,10 +140,28 @@ def test_previews_are_made_ahead_of_the_first_who_looks(files: Files, previews: 
 
 def test_a_file_that_is_no_picture_is_refused(files: Files, previews: Previews) -> None:
     for content in (b"<svg onload=alert(1)>", b"", b"\xff\xd8\xff\xe0 cut"):
-        with pytest.raises(Invalid, match=r"not a picture|cannot be read"):
+        with pytest.raises(Invalid, match=r"is not a picture|is broken"):
             previews.thumb(files.put(content))
     with pytest.raises(NotFound):
         previews.thumb("0" * 64)
+
+
+def test_previews_decode_what_pillow_would_and_loupe_does_not_take(
+    files: Files, previews: Previews
+) -> None:
+    for kind in ("GIF", "ICO", "PPM", "EPS", "PDF"):
+        with pytest.raises(Invalid, match="is not a picture that Loupe reads"):
+            previews.thumb(put(files, board(40, 30), kind))
+
+
+def test_a_picture_with_too_many_pixels_is_refused_undecoded(
+    files: Files, previews: Previews
+) -> None:
+    name = files.put(bad_files.bomb())
+    for look in (previews.thumb, previews.preview, previews.full):
+        with pytest.raises(Invalid, match="20000 × 20000 pixels"):
+            look(name)
+    assert previews.begun == 0
 
 
 def test_a_truncated_picture_is_refused_and_leaves_nothing(
@@ -151,7 +170,7 @@ def test_a_truncated_picture_is_refused_and_leaves_nothing(
     stream = io.BytesIO()
     board(3000, 2000).save(stream, "JPEG")
     name = files.put(stream.getvalue()[: len(stream.getvalue()) // 2])
-    with pytest.raises(Invalid, match="cannot be read"):
+    with pytest.raises(Invalid, match="is broken"):
         previews.thumb(name)
     assert not list((tmp_path / "pictures").rglob("*.jpg"))
 

@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain import Box, Split
 from backend.errors import NotFound, Refused
-from backend.services import images, projects
+from backend.services import classes, images, projects
 from backend.storage.engine import Database
 
 
@@ -48,8 +48,8 @@ def test_classes_get_hotkeys_and_colours_in_their_order(sqlite: Database) -> Non
 def test_a_hotkey_belongs_to_one_class(sqlite: Database) -> None:
     with sqlite.write.begin() as session:
         first, second = projects.create(session, "p", classes=["a", "b"]).classes
-        projects.edit_class(session, second.id, hotkey="1", severity=3)
-        keys = {kind.name: kind.hotkey for kind in projects.classes(session, 1)}
+        classes.edit(session, second.id, hotkey="1", severity=3)
+        keys = {kind.name: kind.hotkey for kind in classes.of(session, 1)}
     assert (first.hotkey, keys) == ("1", {"a": "", "b": "1"})
 
 
@@ -57,16 +57,16 @@ def test_a_class_cannot_take_anothers_name(sqlite: Database) -> None:
     with sqlite.write.begin() as session:
         _, second = projects.create(session, "p", classes=["a", "b"]).classes
         with pytest.raises(Refused, match="merge the two"):
-            projects.edit_class(session, second.id, name="a")
+            classes.edit(session, second.id, name="a")
 
 
 def test_an_order_must_name_every_class(sqlite: Database) -> None:
     with sqlite.write.begin() as session:
         first, second = projects.create(session, "p", classes=["a", "b"]).classes
         with pytest.raises(Refused, match="exactly once"):
-            projects.reorder_classes(session, 1, [first.id])
-        projects.reorder_classes(session, 1, [second.id, first.id])
-        assert [kind.name for kind in projects.classes(session, 1)] == ["b", "a"]
+            classes.reorder(session, 1, [first.id])
+        classes.reorder(session, 1, [second.id, first.id])
+        assert [kind.name for kind in classes.of(session, 1)] == ["b", "a"]
 
 
 def test_a_summary_counts_what_is_there(database: Database) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, DetectionRef, ModelState, Origin, Run, RunImage, State
 from backend.errors import NotFound
-from backend.services import deciding, images, labelling, projects, provenance, snapshots
+from backend.services import classes, deciding, images, labelling, projects, provenance, snapshots
 from backend.services.deciding import Sheet
 from backend.services.images import NewImage
 from backend.storage import warehouse
@@ -24,7 +24,7 @@ RUN = 5
 def session(database: Database) -> Iterator[Session]:
     with database.write.begin() as opened:
         project = projects.create(opened, "line")
-        projects.ensure_class(opened, project.id, "spur")
+        classes.ensure(opened, project.id, "spur")
         golden = NewImage("golden", "1" * 64, 99, 99, is_golden=True)
         images.add(
             opened, project.id, [golden, NewImage("a", "0" * 64, 99, 99, golden="golden")], ""

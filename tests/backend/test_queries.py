@@ -9,16 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from backend.domain import Box, Detection, Run, RunImage, State, Verdict
-from backend.services import deciding, images, labelling, projects, snapshots
+from backend.domain import Box, Detection, JobState, Run, RunImage, State, Verdict
+from backend.jobs import kinds, queue
+from backend.services import (
+    classes,
+    deciding,
+    images,
+    labelling,
+    measurements,
+    projects,
+    snapshots,
+)
 from backend.services.deciding import Sheet
 from backend.services.images import NewImage
 from backend.storage import warehouse
 from backend.storage.engine import Database
-from backend.storage.tables import ModelRow
+from backend.storage.figures import MARK
+from backend.storage.tables import JobRow, MetricRow, ModelRow
 
 README = Path(__file__).parents[2] / "README.md"
 QUERIES = re.findall(r"```sql\n(.*?)```", README.read_text("utf-8"), flags=re.DOTALL)
@@ -33,7 +43,7 @@ def session(database: Database) -> Iterator[Session]:
     with database.write.begin() as opened:
         project = projects.create(opened, "line")
         for label in ("spur", "short"):
-            projects.ensure_class(opened, project.id, label)
+            classes.ensure(opened, project.id, label)
         new = [NewImage(n, n * 64, 99, 99, group=f"lot {n}") for n in "ab"]
         images.add(opened, project.id, new, "")
         ids = images.ids(opened, project.id, ["a", "b"])
@@ -52,7 +62,21 @@ def session(database: Database) -> Iterator[Session]:
             )
         )
         opened.flush()
+        _measure(opened, project.id)
         yield opened
+
+
+def _measure(session: Session, project: int) -> None:
+    """The model twice, with a class renamed in between; an attempt is repeated."""
+    model = session.scalars(select(ModelRow.id)).one()
+    for ap50, name in ((0.5, "spur of copper"), (0.75, "spur")):
+        job = queue.enqueue(session, kinds.Evaluate(project, model))
+        session.get_one(JobRow, job.id).state = JobState.DONE
+        first = classes.of(session, project)[0].id
+        figures = {"map50": ap50, "split": "test", "per_class": {f"{MARK}{first}": {"ap50": ap50}}}
+        for value in (figures, {**figures, "map50": None}, figures):
+            measurements.keep(session, job.id, model, value)
+        classes.edit(session, first, name=name)
 
 
 def _say(session: Session, image: int, *boxes: Box, **said: Any) -> None:
@@ -61,11 +85,17 @@ def _say(session: Session, image: int, *boxes: Box, **said: Any) -> None:
     deciding.save(session, image, sheet, "ana")
 
 
-def test_the_five_queries_of_the_readme_answer_what_they_say(session: Session) -> None:
+def test_the_six_queries_of_the_readme_answer_what_they_say(session: Session) -> None:
     answers = [[tuple(row) for row in session.execute(text(query))] for query in QUERIES]
-    found, judged, lots, missed, models = answers
+    found, judged, lots, missed, models, figures = answers
     assert [(label, number) for label, number, _ in found] == [("spur", 2), ("short", 1)]
     assert judged == [("short", 1, 1), ("spur", 2, 0)]
     assert lots == [("lot a", 1, 1), ("lot b", 1, 0)]
     assert missed == [("ana", 1)]
     assert models == [(2, 2)]
+    assert figures == [(2, "spur", 0.75)]
+
+
+def test_a_measurement_keeps_the_figures_of_its_last_attempt_alone(session: Session) -> None:
+    rows = session.execute(select(MetricRow.name, MetricRow.value).order_by(MetricRow.job_id))
+    assert sorted(rows.tuples()) == [("ap50", 0.5), ("ap50", 0.75), ("map50", 0.5), ("map50", 0.75)]

@@ -10,8 +10,9 @@ import pytest
 
 from backend.domain import Job, JobState, Wish
 from backend.errors import Busy, LeaseLost, NotFound, Refused
-from backend.jobs import holder, holding, journal, kinds, listing, queue
+from backend.jobs import foreseeing, holder, holding, journal, kinds, listing, queue
 from backend.jobs.kinds import Lane
+from backend.services import projects
 from backend.storage.engine import Database
 
 ANN = "machine-a:1:1"
@@ -85,6 +86,21 @@ def test_the_same_key_queues_nothing_twice(database: Database) -> None:
     first = put(database, evaluation(), key="click-1")
     again = put(database, evaluation(), key="click-1")
     assert again.id == first.id
+
+
+def test_a_key_means_one_thing_of_one_kind_project_and_author(database: Database) -> None:
+    with database.write.begin() as session:
+        made = [projects.create(session, name).id for name in "ab"]
+    asked = [
+        (evaluation(1), "ana"),
+        (evaluation(2), "ben"),
+        (training(), "ana"),
+        *((replace(evaluation(3 + id_), project_id=id_), "ana") for id_ in made),
+    ]
+    first = [put(database, one, author=who, key="click-1").id for one, who in asked]
+    again = [put(database, one, author=who, key="click-1").id for one, who in asked]
+    assert len(set(first)) == len(asked)
+    assert again == first
 
 
 def test_a_double_click_is_refused(database: Database) -> None:
@@ -282,14 +298,14 @@ def test_a_job_knows_its_place_and_time(database: Database) -> None:
         put(database, evaluation(model))
     with database.read() as session:
         jobs = listing.find(session, states=[JobState.QUEUED])
-        standings = [listing.standing(session, job) for job in reversed(jobs)]
+        standings = [foreseeing.standing(session, job) for job in reversed(jobs)]
         assert listing.counts(session)[JobState.QUEUED] == 3
     assert [standing.position for standing in standings] == [1, 2, 3]
     assert standings[2].waits is not None
     assert standings[0].behind is None
     held = taken(database)
     with database.read() as session:
-        assert listing.standing(session, jobs[0]).behind == held.id
+        assert foreseeing.standing(session, jobs[0]).behind == held.id
 
 
 def test_what_is_usual_is_told_by_the_family(database: Database) -> None:
@@ -300,11 +316,11 @@ def test_what_is_usual_is_told_by_the_family(database: Database) -> None:
     for model, family in ((1, "golden"), (2, "yolo")):
         job = train(model, family)
         with database.write.begin() as session:
-            assert listing.standing(session, job).needs is None
+            assert foreseeing.standing(session, job).needs is None
             holding.finish(session, job, {})
     job = train(3, "yolo")
     with database.read() as session:
-        assert listing.standing(session, job).needs is not None
+        assert foreseeing.standing(session, job).needs is not None
 
 
 def test_a_job_that_goes_on_is_foreseen_by_what_is_left_of_it(database: Database) -> None:
@@ -315,12 +331,12 @@ def test_a_job_that_goes_on_is_foreseen_by_what_is_left_of_it(database: Database
         holding.release(session, job, "The worker ends.")
     job = taken(database, lane=Lane.LONG)
     with database.write.begin() as session:
-        assert listing.standing(session, job).needs is None  # not a ninth of a moment
+        assert foreseeing.standing(session, job).needs is None  # not a ninth of a moment
         holding.finish(session, job, {})
     put(database, replace(training(), model_id=2))
     with database.read() as session:
         (waiting,) = listing.find(session, states=[JobState.QUEUED])
-        assert listing.standing(session, waiting).needs is None  # half a job says nothing
+        assert foreseeing.standing(session, waiting).needs is None  # half a job says nothing
 
 
 def test_jobs_are_listed_by_what_one_looks_for(database: Database) -> None:
@@ -331,6 +347,15 @@ def test_jobs_are_listed_by_what_one_looks_for(database: Database) -> None:
         assert [job.id for job in listing.find(session, author="ann")] == [1]
         assert [job.id for job in listing.find(session, kind="train")] == [2]
         assert [job.id for job in listing.find(session, before=2)] == [1]
+
+
+def test_tries_are_listed_and_counted_only_where_they_are_asked_for(database: Database) -> None:
+    put(database, evaluation(1))
+    tried = put(database, kinds.Try(None, "golden", path="board.png"))
+    with database.read() as session:
+        assert [job.id for job in listing.find(session)] == [1]
+        assert listing.counts(session)[JobState.QUEUED] == 1
+        assert [job.id for job in listing.find(session, kind="try")] == [tried.id]
 
 
 def test_an_unknown_job_is_named(database: Database) -> None:

@@ -26,7 +26,7 @@ from backend.services import (
 from backend.services.deciding import Sheet
 from backend.services.images import NewImage
 from backend.services.judging import Answer
-from backend.storage import warehouse
+from backend.storage import doors, warehouse
 from backend.storage.engine import Database
 from backend.storage.tables import ModelRow
 
@@ -84,10 +84,10 @@ def test_a_project_stays_closed_when_somebody_moves_the_threshold_meanwhile(
     beside(
         database,
         lambda session: members.choose(session, project, ["ana"]),
-        lambda session: reviewing.set_rule(session, project, {"threshold": 0.4}),
+        lambda session: reviewing.set_rule(session, project, {"threshold": 0.4}, 0, "ana"),
     )
     with database.read() as session:
-        assert members.hidden(session, Person("bob", Role.LABELER)) == {project}
+        assert doors.shut(session, Person("bob", Role.LABELER)) == {project}
         assert reviewing.rule(session, project)["threshold"] == 0.4
 
 

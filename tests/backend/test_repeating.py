@@ -11,7 +11,16 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, Run, RunImage, Verdict
 from backend.errors import NotFound
-from backend.services import deciding, images, judging, labelling, projects, repeating, reviewing
+from backend.services import (
+    classes,
+    deciding,
+    images,
+    judging,
+    labelling,
+    projects,
+    repeating,
+    reviewing,
+)
 from backend.services.deciding import Sheet
 from backend.services.images import NewImage
 from backend.services.judging import Answer
@@ -52,7 +61,7 @@ class Line:
 def line(database: Database) -> Iterator[Line]:
     with database.write.begin() as session:
         project = projects.create(session, "line")
-        projects.ensure_class(session, project.id, "spur")
+        classes.ensure(session, project.id, "spur")
         names = [f"board {n:02}" for n in range(BOARDS)]
         images.add(session, project.id, [NewImage(n, "0" * 64, 99, 99) for n in names], "ana")
         ids = images.ids(session, project.id, names)

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage, Verdict
 from backend.errors import Invalid
-from backend.services import comparing, deciding, images, labelling, projects, reporting
+from backend.services import classes, comparing, deciding, images, labelling, projects, reporting
 from backend.services.deciding import Sheet
 from backend.services.images import NewImage
 from backend.storage import warehouse
@@ -31,7 +31,7 @@ def session(database: Database) -> Iterator[Session]:
     with database.write.begin() as opened:
         project = projects.create(opened, "line")
         for label in ("spur", "short"):
-            projects.ensure_class(opened, project.id, label)
+            classes.ensure(opened, project.id, label)
         names = ["a", "b", "c"]
         images.add(opened, project.id, [NewImage(n, n * 64, 99, 99) for n in names], "")
         ids = images.ids(opened, project.id, names)

@@ -12,9 +12,20 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage, Verdict
 from backend.errors import Invalid
-from backend.services import deciding, images, labelling, projects, queueing, reviewing
+from backend.services import (
+    classes,
+    deciding,
+    images,
+    judging,
+    labelling,
+    projects,
+    queueing,
+    reporting,
+    reviewing,
+)
 from backend.services.deciding import Sheet
 from backend.services.images import NewImage
+from backend.services.judging import Answer
 from backend.services.queueing import Choice
 from backend.storage import warehouse
 from backend.storage.engine import Database
@@ -45,7 +56,7 @@ class Review:
 def review(database: Database) -> Iterator[Review]:
     with database.write.begin() as session:
         project = projects.create(session, "line")
-        projects.ensure_class(session, project.id, "spur")
+        classes.ensure(session, project.id, "spur")
         names = [f"board {n}" for n in range(len(SCORES))]
         images.add(session, project.id, [NewImage(n, "0" * 64, 99, 99) for n in names], "ana")
         ids = images.ids(session, project.id, names)
@@ -56,6 +67,23 @@ def review(database: Database) -> Iterator[Review]:
         ]
         warehouse.record(session, RUN, seen)
         yield Review(session, [ids[n] for n in names])
+
+
+@pytest.mark.parametrize("severity", [0, 1, 2])
+@pytest.mark.parametrize("thresholds", [{}, {"spur": 0.8}])
+def test_boards_are_found_by_what_the_rule_says(
+    review: Review, severity: int, thresholds: dict[str, float]
+) -> None:
+    rule = {"threshold": 0.5, "thresholds": thresholds, "severity": severity, "repeats": 0.0}
+    project = reviewing.project_of(review.session, RUN)
+    reviewing.set_rule(review.session, project, rule, 0, "ana")
+    for at, verdict in ((0, Verdict.FALSE_CALL), (1, Verdict.ACCEPT), (2, Verdict.FALSE_CALL)):
+        judging.judge(review.session, RUN, review.ids[at], Answer({0: verdict}), "ana")
+    judging.judge(review.session, RUN, review.ids[2], Answer({0: None}), "ana")
+    told = {row["image"]: row["rule"] for row in reporting.rows(review.session, RUN)}
+    for stand in ("pass", "fail"):
+        found = queueing.ids(review.session, RUN, Choice(stands=(f"rule-{stand}",)), 99)
+        assert sorted(found) == sorted(image for image, said in told.items() if said == stand)
 
 
 def test_the_most_doubtful_come_first(review: Review) -> None:

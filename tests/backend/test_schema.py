@@ -13,20 +13,21 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import MetaData, event, inspect, text
+from alembic.script import ScriptDirectory
+from sqlalchemy import event, inspect, text
 
 from backend.errors import Unavailable
 from backend.services import projects
 from backend.storage import engine, schema
-from backend.storage.tables import OperationalBase, WarehouseBase
+from backend.storage.tables import Base
 from tests import databases
 
-SECOND_STEP = '''
+NEXT_STEP = '''
 """Adds a column, in more than one statement."""
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "0002", "0001"
+revision, down_revision = "next", "{head}"
 
 def upgrade():
     with op.batch_alter_table("project") as batch:
@@ -42,26 +43,39 @@ def bare(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.Data
     url = f"sqlite:///{tmp_path / 'loupe.db'}"
     if request.param == "postgres":
         url = databases.new_postgres_database(request.getfixturevalue("postgres"))
-    opened = engine.open_urls(url)
+    opened = engine.open_url(url)
     yield opened
     opened.close()
 
 
 def newer(folder: Path) -> Path:
     """The migrations, with one more step."""
+    head = ScriptDirectory.from_config(schema.config()).get_current_head()
     shutil.copytree(schema.MIGRATIONS, folder / "migrations")
-    (folder / "migrations/versions/m0002.py").write_text(SECOND_STEP)
+    (folder / "migrations/versions/next.py").write_text(NEXT_STEP.format(head=head))
     return folder / "migrations"
 
 
 def test_the_migrations_make_exactly_the_tables_of_the_code(bare: engine.Database) -> None:
     schema.prepare(bare)
-    both = MetaData()
-    for base in (OperationalBase, WarehouseBase):
-        for table in base.metadata.sorted_tables:
-            table.to_metadata(both)
-    with bare.operational.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), both) == []
+    with bare.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+
+
+def test_no_table_of_sqlite_gives_a_number_again(tmp_path: Path) -> None:
+    upgraded, made = (engine.open_url(f"sqlite:///{tmp_path / one}.db") for one in "ab")
+    schema.prepare(upgraded)
+    engine.create_tables(made)
+    counting = {
+        table.name
+        for table in Base.metadata.sorted_tables
+        if table.autoincrement_column is not None
+    }
+    written = text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'")
+    for opened in (upgraded, made):
+        with opened.read.begin() as session:
+            assert set(session.scalars(written)) == counting
+        opened.close()
 
 
 def test_preparing_twice_changes_nothing(bare: engine.Database) -> None:
@@ -73,26 +87,24 @@ def test_preparing_twice_changes_nothing(bare: engine.Database) -> None:
         assert projects.find(session, "line 3").name == "line 3"
 
 
-def test_a_sqlite_file_is_backed_up_before_it_changes(tmp_path: Path) -> None:
-    opened = engine.open_urls(f"sqlite:///{tmp_path / 'loupe.db'}")
-    schema.prepare(opened)
-    with opened.write.begin() as session:
+def test_all_rows_are_copied_before_the_tables_change(
+    bare: engine.Database, tmp_path: Path
+) -> None:
+    schema.prepare(bare)
+    with bare.write.begin() as session:
         projects.create(session, "line 3")
-    schema.prepare(opened, newer(tmp_path))
-    opened.close()
-    (backup,) = tmp_path.glob("loupe.before-0001-*.db")
+    schema.prepare(bare, newer(tmp_path), copies=tmp_path)
+    (backup,) = tmp_path.glob("*.before-*.db")
     assert backup.stat().st_mode & 0o777 == 0o600
-    old = engine.open_urls(f"sqlite:///{backup}")
+    old = engine.open_url(f"sqlite:///{backup}")
     with old.read() as session:
         assert projects.find(session, "line 3").name == "line 3"
-    assert "note" not in {
-        column["name"] for column in inspect(old.operational).get_columns("project")
-    }
+    assert "note" not in {column["name"] for column in inspect(old.engine).get_columns("project")}
     old.close()
 
 
 def _upgrade_and_die(url: str, migrations: Path, statement: int) -> None:
-    opened = engine.open_urls(url)
+    opened = engine.open_url(url)
     seen = 0
 
     def count(*_: Any) -> None:
@@ -101,12 +113,12 @@ def _upgrade_and_die(url: str, migrations: Path, statement: int) -> None:
         if seen == statement:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    event.listen(opened.operational, "after_cursor_execute", count)
+    event.listen(opened.engine, "after_cursor_execute", count)
     schema.prepare(opened, migrations)
 
 
 def _upgrade(url: str, migrations: Path) -> None:
-    opened = engine.open_urls(url)
+    opened = engine.open_url(url)
     schema.prepare(opened, migrations)
     opened.close()
 
@@ -119,17 +131,17 @@ def test_an_upgrade_killed_at_any_statement_can_be_done_again(tmp_path: Path) ->
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL
-    opened = engine.open_urls(url)
+    opened = engine.open_url(url)
     schema.prepare(opened, migrations)
-    with opened.operational.connect() as connection:
+    with opened.engine.connect() as connection:
         assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
-        assert connection.scalars(text("SELECT version_num FROM alembic_version")).all() == ["0002"]
+        assert connection.scalars(text("SELECT version_num FROM alembic_version")).all() == ["next"]
         assert "project_by_note" in {i["name"] for i in inspect(connection).get_indexes("project")}
     opened.close()
 
 
 def test_four_starts_at_once_upgrade_once(bare: engine.Database, tmp_path: Path) -> None:
-    url = bare.operational.url.render_as_string(hide_password=False)
+    url = bare.engine.url.render_as_string(hide_password=False)
     spawn = multiprocessing.get_context("spawn")
     starts = [spawn.Process(target=_upgrade, args=(url, newer(tmp_path))) for _ in range(1)]
     starts += [

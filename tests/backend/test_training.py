@@ -13,7 +13,16 @@ from backend.domain import Box, Job, Model, ModelState, Project, Split, State, T
 from backend.errors import Busy, Invalid, LoupeError, NotFound, Refused
 from backend.jobs import holding, queue
 from backend.jobs.kinds import Lane
-from backend.services import images, labelling, preflight, projects, registry, snapshots, training
+from backend.services import (
+    classes,
+    images,
+    labelling,
+    preflight,
+    projects,
+    registry,
+    snapshots,
+    training,
+)
 from backend.services.images import NewImage
 from backend.storage.engine import Database
 from backend.storage.tables import ModelRow, SnapshotRow
@@ -184,7 +193,7 @@ def test_classes_that_lack_the_same_are_named_in_one_warning(sqlite: Database) -
     project = filled(sqlite, 4)
     with sqlite.write.begin() as session:
         for name in ("spur", "pin-hole"):
-            projects.add_class(session, project.id, name)
+            classes.add(session, project.id, name)
         report = preflight.check(session, project.id, "yolo")
     told = [one for one in report.warnings if one.startswith("Never")]
     assert told == ["Never seen in training, so not learned: spur, pin-hole."]

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage, Verdict
-from backend.services import deciding, images, labelling, projects, undoing
+from backend.services import classes, deciding, images, labelling, projects, undoing
 from backend.services.deciding import Sheet
 from backend.services.images import NewImage
 from backend.storage import warehouse
@@ -38,7 +38,7 @@ class Bench:
 def bench(database: Database) -> Iterator[Bench]:
     with database.write.begin() as session:
         project = projects.create(session, "line")
-        projects.ensure_class(session, project.id, "spur")
+        classes.ensure(session, project.id, "spur")
         images.add(session, project.id, [NewImage(n, "0" * 64, 99, 99) for n in "ab"], "ana")
         ids = images.ids(session, project.id, ["a", "b"])
         warehouse.start(session, Run(RUN, "v1", "yolo", datetime.now(UTC), project_id=project.id))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import nullcontext
+import multiprocessing
+import os
+import signal
 from dataclasses import replace
-from pathlib import Path
 
-import fakesnow
 import pytest
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage
 from backend.storage import engine, types, warehouse
 from backend.storage.engine import Database
-from tests import databases
+from backend.storage.tables import DetectionRow
 
 RUN = Run(5, "v1", "yolo", types.now(), project_id=1, ledger_key="k", parameters={"conf": 0.25})
 FOUND = (Detection(1, 2, 3, 4, "open", 0.9), Detection(5, 6, 7, 8, "spur", 0.5, 1))
@@ -25,60 +25,73 @@ SEEN = [
 ]
 
 
-@pytest.fixture(params=["sqlite", "postgres", "apart", "snowflake"])
-def results(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """Results in the operational database, in one of their own, and in (a fake of) Snowflake."""
-    urls: dict[str, tuple[str, str | None]] = {"sqlite": (f"sqlite:///{tmp_path}/a.db", None)}
-    urls["apart"] = (f"sqlite:///{tmp_path}/a.db", f"sqlite:///{tmp_path}/b.db")
-    urls["snowflake"] = (f"sqlite:///{tmp_path}/a.db", "snowflake://u:p@fake/loupe/public")
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        urls["postgres"] = (databases.new_postgres_database(server), None)
-    with fakesnow.patch() if request.param == "snowflake" else nullcontext():
-        opened = engine.open_urls(*urls[request.param])
-        engine.create_tables(opened)
-        yield opened
-        opened.close()
-
-
 def started(session: Session) -> None:
     warehouse.start(session, RUN)
 
 
-def test_a_chunk_written_twice_is_there_once(results: Database) -> None:
-    with results.write.begin() as session:
+def test_a_chunk_written_twice_is_there_once(database: Database) -> None:
+    with database.write.begin() as session:
         started(session)
         assert warehouse.record(session, 5, SEEN[:2]) == 2
-    with results.write.begin() as session:
+    with database.write.begin() as session:
         started(session)
         assert warehouse.record(session, 5, SEEN) == 1
-    with results.read() as session:
+    with database.read() as session:
         assert warehouse.images(session, 5, [1, 2, 3]) == {s.image_id: s for s in SEEN}
 
 
-def test_a_chunk_that_is_not_committed_leaves_nothing(results: Database) -> None:
-    session = results.write()
+def test_a_chunk_that_is_not_committed_leaves_nothing(database: Database) -> None:
+    session = database.write()
     started(session)
     warehouse.record(session, 5, SEEN)
     session.rollback()
     session.close()
-    with results.read() as reading:
+    with database.read() as reading:
         assert warehouse.seen(reading, 5) == set()
         assert warehouse.runs(reading, 1) == []
 
 
-def test_a_known_picture_is_found_by_its_bytes(results: Database) -> None:
-    with results.write.begin() as session:
+def _record_and_die(url: str) -> None:
+    opened = engine.open_url(url)
+    with opened.write.begin() as session:
+        started(session)
+        warehouse.record(session, 5, SEEN[:1])
+    session = opened.write()
+    warehouse.record(session, 5, SEEN)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_chunk_whose_writer_is_killed_is_written_whole_by_the_next(database: Database) -> None:
+    url = database.engine.url.render_as_string(hide_password=False)
+    child = multiprocessing.get_context("spawn").Process(target=_record_and_die, args=(url,))
+    child.start()
+    child.join()
+    assert child.exitcode == -signal.SIGKILL
+    with database.write.begin() as session:
+        assert warehouse.seen(session, 5) == {1}
+        assert warehouse.record(session, 5, SEEN) == 2
+        assert warehouse.images(session, 5, [1, 2, 3]) == {s.image_id: s for s in SEEN}
+
+
+def test_what_cannot_be_written_in_bulk_is_an_error_of_the_database(database: Database) -> None:
+    place = {"x1": 1.0, "y1": 2.0, "x2": 3.0, "y2": 4.0}
+    row = {"run_id": 5, "image_id": 1, "idx": 0, "label": "open", "score": 0.5, **place}
+    with database.write() as session, pytest.raises(IntegrityError):
+        engine.bulk_insert(session, DetectionRow, [row, row])
+
+
+def test_a_known_picture_is_found_by_its_bytes(database: Database) -> None:
+    with database.write.begin() as session:
         started(session)
         warehouse.record(session, 5, SEEN)
-    with results.read() as session:
+    with database.read() as session:
         known = warehouse.known(session, "k", ["a" * 64, "b" * 64, "d" * 64])
         assert warehouse.known(session, "other settings", ["a" * 64]) == {}
     assert {sha: one.detections for sha, one in known.items()} == {"a" * 64: FOUND, "b" * 64: ()}
 
 
-def test_a_finished_run_knows_its_figures(results: Database) -> None:
-    with results.write.begin() as session:
+def test_a_finished_run_knows_its_figures(database: Database) -> None:
+    with database.write.begin() as session:
         started(session)
         warehouse.record(session, 5, SEEN)
         warehouse.finish(session, 5, 1.5, {"images_per_second": 2.0})

@@ -112,8 +112,8 @@ def _fitted(pictures: Path) -> Iterator[Any]:
     """Pictures of the most usual shape, as the graph takes them."""
     import numpy as np
 
-    from workers.engine import letterbox
     from workers.engine import pictures as decoding
+    from workers.models import letterbox
 
     for path in sorted(pictures.glob("*.jpg")):
         pixels = decoding.decode(path.read_bytes(), path.name).pixels

@@ -96,7 +96,7 @@ def take(folder: Path, out: Path, name: str) -> int:
 
 
 def house(folder: Path) -> tuple[engine.Database, Files]:
-    database = engine.open_urls(f"sqlite:///{folder / 'loupe.db'}")
+    database = engine.open_url(f"sqlite:///{folder / 'loupe.db'}")
     engine.create_tables(database)
     return database, Files(str(folder / "files"), folder / "cache")
 

@@ -64,7 +64,7 @@ def show(what: str, call: Callable[[], object]) -> None:
 def main() -> None:
     """Fill a database, then ask for pages."""
     with tempfile.TemporaryDirectory() as folder:
-        database = engine.open_urls(f"sqlite:///{Path(folder) / 'loupe.db'}")
+        database = engine.open_url(f"sqlite:///{Path(folder) / 'loupe.db'}")
         engine.create_tables(database)
         began = time.perf_counter()
         project_id = fill(database)

@@ -74,7 +74,7 @@ def fill(home: Path, browsers: int) -> Site:
 
 def enter(browser: Browser, site: Site, number: int) -> Page:
     """One person's own browser, at their first image."""
-    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
+    page = browser.new_context(bypass_csp=True, viewport={"width": 1280, "height": 720}).new_page()
     page.set_default_timeout(120_000)
     page.goto(f"{site.url}/?project=boards&tab=annotate&group=lot{number}")
     page.wait_for_selector("#shell-annotate .shell:not([aria-busy])")

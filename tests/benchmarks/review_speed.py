@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Run, Task
 from backend.services import (
+    classes,
     measuring,
     projects,
     queueing,
@@ -46,14 +47,14 @@ def fill(database: Database, count: int) -> int:
     with database.write.begin() as session:
         project = projects.create(session, "large", Task.DETECT)
         for label in LABELS:
-            projects.ensure_class(session, project.id, label)
+            classes.ensure(session, project.id, label)
         engine.bulk_insert(session, ImageRow, [_image(project.id, n) for n in range(1, count + 1)])
         at, parameters = datetime.now(UTC), {"confidence": CONFIDENCE}
         run = Run(RUN, "v1", "yolo", at, project.id, None, "", "openvino bf16", "key")
         warehouse.start(session, replace(run, parameters=parameters))
         for start in range(1, count + 1, 5000):
             _part(session, rng, range(start, min(count + 1, start + 5000)))
-    with database.operational.connect() as connection:
+    with database.engine.connect() as connection:
         connection.exec_driver_sql("ANALYZE")
         connection.commit()
     return project.id
@@ -226,7 +227,7 @@ def main() -> None:
 
 
 def _on(name: str, url: str, count: int) -> None:
-    database = engine.open_urls(url)
+    database = engine.open_url(url)
     engine.create_tables(database)
     start = time.perf_counter()
     project_id = fill(database, count)

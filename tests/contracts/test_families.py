@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import cv2
@@ -13,6 +14,7 @@ from backend import families, sample
 from backend.domain import Task
 from backend.errors import Cancelled, LoupeError, Refused
 from tests.workers import drawn, reports
+from workers import evaluating
 from workers.models import base, exporting
 from workers.models.base import Example, Parameters, Picture, Pixels, Trained, TrainingSet
 
@@ -124,6 +126,26 @@ def test_its_rows_are_boxes_inside_the_picture_best_first(
         assert (rows[:, [1, 3]] <= height).all()
         assert (np.diff(rows[:, 4]) <= 0).all()
         assert set(rows[:, 5]) <= set(range(len(data.classes)))
+
+
+def test_its_classes_are_the_same_under_other_names(
+    family: families.Family, data: TrainingSet, trained: tuple[Trained, reports.Remembering]
+) -> None:
+    """As in a project where they were renamed, two of them swapped, and put in another order."""
+    now = dict(
+        zip(data.classes, [*data.classes[1::-1], *map(str.upper, data.classes[2:])], strict=True)
+    )
+    few, order = data.examples[:3], tuple(reversed(now.values()))
+
+    def told(*_: object) -> None: ...
+
+    def look(classes: Sequence[str], known: Sequence[str]) -> list[list[tuple[str, float]]]:
+        seen = evaluating.look(family.name, trained[0].weights, few, classes, told, known)
+        return [[(classes[int(r[5])], float(r[4])) for r in one] for one in seen.detections]
+
+    before = [[(now[name], score) for name, score in one] for one in look(data.classes, ())]
+    assert before == look(order, tuple(now.values()))
+    assert any(before)
 
 
 @pytest.mark.parametrize("form", exporting.FORMATS)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import registry
+from backend.formats import folders, goldens, registry, voc, yolo
 from backend.formats.base import Classes, Picture, Problem, Written
 from tests.backend import drawn
 
@@ -115,3 +116,38 @@ def test_a_name_that_leads_out_is_not_written(row: registry.Format, tmp_path: Pa
     with pytest.raises(Invalid, match="cannot be the name"):
         _write(row, (bad,), tmp_path / "in" / "here")
     assert not (tmp_path / "out.jpg").exists()
+
+
+@pytest.mark.parametrize("module", [voc, yolo, folders], ids=lambda module: module.__name__)
+def test_exports_of_pictures_in_folders_are_still_read(module: ModuleType, tmp_path: Path) -> None:
+    pictures = PICTURES if module is not folders else LABELLED
+    list(goldens.write_with(module.write, pictures, tmp_path, CLASSES))
+    found, problems = drawn.read_back(tmp_path)
+    assert not problems
+    for picture in pictures:
+        item = found[picture.name]
+        assert drawn.corners(item.boxes) == drawn.corners(picture.boxes)
+        assert (item.split, item.label, item.golden) == (
+            picture.split,
+            picture.label,
+            picture.golden,
+        )
+
+
+def test_pictures_that_would_share_a_flat_name_keep_their_own(
+    row: registry.Format, tmp_path: Path
+) -> None:
+    names = ("a/b c.jpg", "a b/c.jpg", "a_b_c.jpg", "a/b c.png")
+    pictures = tuple(
+        drawn.written(name, (n, 0, 40, 40, "open"), shade=n, golden=GOLDEN)
+        for n, name in enumerate(names)
+    )
+    _write(row, (GOLDEN, *pictures), tmp_path)
+    found, problems = drawn.read_back(tmp_path, row.name)
+    assert not problems
+    by_bytes = {item.read(): item for item in found.values()}
+    for picture in pictures:
+        item = by_bytes[picture.read()]
+        assert not row.boxes or drawn.corners(item.boxes) == drawn.corners(picture.boxes)
+        if row.name != "deeppcb":  # which adds _test to every name
+            assert item.name == picture.name

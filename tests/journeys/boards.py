@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from backend.domain import Box, Detection, Project, Run, RunImage, Task
 from backend.sample import boards
-from backend.services import images, projects
+from backend.services import classes, images, projects
 from backend.services.images import NewImage
 from backend.storage import warehouse
 from tests.journeys.conftest import Site
@@ -49,7 +49,7 @@ def put(site: Site, name: str, count: int = 8, *, labelled: int = 0) -> Boards:
     with site.database.write.begin() as session:
         project = projects.create(session, name, Task.DETECT)
         for label in boards.CLASSES:
-            projects.ensure_class(session, project.id, label)
+            classes.ensure(session, project.id, label)
         images.add(session, project.id, new, "import")
         ids = images.ids(session, project.id, list(truth))
         project = projects.get(session, project.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -61,8 +62,11 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def visitor(browser: Browser, guarded: Site) -> Iterator[BrowserContext]:
     context = browser.new_context(base_url=guarded.url)
     context.set_default_timeout(20_000)
+    said: list[str] = []
+    context.on("console", lambda message: said.append(message.text))
     yield context
     context.close()
+    assert [one for one in said if "Content Security Policy" in one] == []
 
 
 def log_in(context: BrowserContext, name: str, address: str = "/") -> Page:
@@ -164,3 +168,60 @@ def test_a_project_is_given_to_its_members(
     expect(found.get_by_role("link", name="boards", exact=True)).to_be_visible()
     expect(found.get_by_text("for ada alone")).to_have_count(0)
     other.close()
+
+
+def test_a_person_changes_the_password_and_ends_other_logins(
+    visitor: BrowserContext, guarded: Site, browser: Browser
+) -> None:
+    with guarded.database.write.begin() as session:
+        people.add(session, "mia", Role.LABELER, PASSWORD)
+    other = browser.new_context(base_url=guarded.url)
+    log_in(other, "mia")
+    page = log_in(visitor, "mia")
+    page.get_by_role("button", name="mia").click()
+    expect(page.get_by_role("button", name="End all others")).to_be_visible()
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_label("New password").fill("another password")
+    page.get_by_role("button", name="Change").click()
+    expect(page.get_by_text("all your other logins have ended")).to_be_visible()
+    assert other.request.get("/api/me").status == 401
+    assert visitor.request.get("/api/me").status == 200
+    other.close()
+
+
+def test_an_admin_ends_logins_and_closes_an_account(
+    visitor: BrowserContext, guarded: Site, browser: Browser
+) -> None:
+    with guarded.database.write.begin() as session:
+        people.add(session, "rex", Role.LABELER, PASSWORD)
+    other = browser.new_context(base_url=guarded.url)
+    expect(log_in(other, "rex").get_by_role("button", name="rex")).to_be_visible()
+    page = log_in(visitor, "ada")
+    page.get_by_role("button", name="People").click()
+    page.get_by_label("Logins of rex").click()
+    page.get_by_role("button", name="End all").click()
+    expect(page.get_by_text("Nowhere.")).to_be_visible()
+    assert other.request.get("/api/me").status == 401
+    page.get_by_role("dialog", name="Where rex").get_by_role("button", name="Close").click()
+    page.get_by_label("Remove rex").click()
+    page.get_by_role("button", name="Remove", exact=True).last.click()
+    expect(page.get_by_text("rex may no longer log in.")).to_be_visible()
+    expect(page.get_by_label("Logins of rex")).to_have_count(0)
+    other.close()
+
+
+def test_a_site_with_a_token_lets_in_who_opens_the_printed_address(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with conftest.served(tmp_path / "home", "--no-worker", "--token") as site:
+        said = (site.home / "serve.log").read_text("utf-8")
+        printed = next(word for word in said.split() if "?token=" in word)
+        owner, stranger = (browser.new_context(base_url=site.url) for _ in range(2))
+        page, other = owner.new_page(), stranger.new_page()
+        page.goto(printed)
+        expect(page.get_by_role("button", name="New project").first).to_be_visible()
+        assert "token" not in page.url
+        other.goto("/")
+        expect(other.get_by_text("Open the address that it printed")).to_be_visible()
+        owner.close()
+        stranger.close()

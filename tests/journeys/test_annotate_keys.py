@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from backend.domain import Origin, State, Task, Verdict
 from backend.sample.boards import CLASSES
-from backend.services import deciding, images, projects
+from backend.services import classes, deciding, images, projects
 from backend.services.images import NewImage
 from tests.journeys import boards
 from tests.journeys.conftest import Site
@@ -188,7 +188,7 @@ def test_proposals_are_accepted_and_rejected_with_their_origin(hands: Hands) -> 
     best = max(found, key=lambda one: one["score"])
     hands.press("a", "r")
     (box,) = hands.stored().boxes
-    assert box.origin is Origin.MODEL
+    assert box.origin is Origin.GOLDEN
     assert box.detection
     assert (box.detection.run_id, box.detection.idx) == (RUN, best["idx"])
     with hands.site.database.read.begin() as session:
@@ -206,7 +206,7 @@ def test_all_above_the_slider_are_accepted_at_once(hands: Hands) -> None:
     wanted = [one for one in hands.ask("shown") if one["score"] >= 0.4]
     hands.press("Shift+A")
     assert len(hands.stored().boxes) == len(wanted)
-    assert all(box.origin is Origin.MODEL for box in hands.stored().boxes)
+    assert all(box.origin is Origin.GOLDEN for box in hands.stored().boxes)
 
 
 def test_drawing_beside_the_golden_hits_the_same_place(hands: Hands) -> None:
@@ -243,7 +243,7 @@ def test_every_key_is_shown(hands: Hands) -> None:
 def test_an_image_of_a_classification_project_is_named_by_a_digit(page: Page, site: Site) -> None:
     with site.database.write.begin() as session:
         project = projects.create(session, "sorting", Task.CLASSIFY)
-        names = [projects.ensure_class(session, project.id, name).name for name in ("good", "bad")]
+        names = [classes.ensure(session, project.id, name).name for name in ("good", "bad")]
         new = NewImage("a", site.files.put(boards.png(np.zeros((64, 64), np.uint8))), 64, 64)
         images.add(session, project.id, [new], "")
     hands = Hands(page, site)

@@ -26,7 +26,9 @@ def put(site: Site) -> boards.Boards:
 @pytest.fixture
 def person(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     """A browser whose line is cut on purpose, so it may complain."""
-    made = browser.new_context(base_url=site.url, viewport={"width": 1440, "height": 900})
+    made = browser.new_context(
+        bypass_csp=True, base_url=site.url, viewport={"width": 1440, "height": 900}
+    )
     yield made
     made.close()
 
@@ -248,7 +250,7 @@ def test_a_server_killed_under_the_hands_loses_nothing(browser: Browser, tmp_pat
     settings = Settings(home=tmp_path)
     site = Site(tmp_path, url, process, engine.connect(settings), files.connect(settings))
     put = boards.put(site, "killed", 3)
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context = browser.new_context(bypass_csp=True, viewport={"width": 1440, "height": 900})
     hands = Hands(context.new_page(), site)
     hands.open("killed", put.ids[0])
     hands.press("d")

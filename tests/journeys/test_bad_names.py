@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from backend.services import images, projects
+from backend.services import classes, images
 from backend.services.images import NewImage
 from tests.journeys import boards
 from tests.journeys.conftest import Site
@@ -25,7 +25,7 @@ def evil(site: Site) -> int:
     boards.detect(site, put, RUN, EVIL)
     with site.database.write.begin() as session:
         for kind in put.project.classes:
-            projects.edit_class(session, kind.id, name=f"{EVIL} {kind.id}")
+            classes.edit(session, kind.id, name=f"{EVIL} {kind.id}")
         sha256 = images.get(session, put.ids[0]).sha256
         images.add(session, put.project.id, [NewImage(EVIL, sha256, 640, 640)], EVIL)
     return put.project.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -74,6 +75,21 @@ def test_each_back_and_each_forward_is_one_page(page: Page, site: Site) -> None:
             turn()
             expect(open_tab).to_have_attribute("data-tab-id", tab)
             expect(page).to_have_url(url)
+
+
+@pytest.mark.parametrize("how", [{"button": "middle"}, {"modifiers": ["Control"]}])
+def test_a_tab_opens_beside_the_page_as_a_link_does(
+    page: Page, site: Site, how: dict[str, Any]
+) -> None:
+    project = site.project(images=3)
+    open_browse(page, project, "&state=done")
+    with page.context.expect_page() as opened:
+        page.get_by_role("tab", name="Annotate").click(**how)
+    expect(opened.value).to_have_url(re.compile(f"project={project.id}&state=done&tab=annotate"))
+    chosen = opened.value.locator("[role=tab][aria-selected=true]")
+    expect(chosen).to_have_attribute("data-tab-id", "annotate")
+    assert "tab=browse" in page.url
+    opened.value.close()
 
 
 def test_text_in_the_name_filters_as_one_types(page: Page, site: Site) -> None:
@@ -221,3 +237,21 @@ def test_thumbnails_leave_lines_to_the_server_for_what_is_asked_meanwhile(
     # What came into sight last comes first, and those that it replaced hold no line.
     expect(page.locator(".cell img[src]")).to_have_count(4)
     expect(first.locator("img[src]")).to_have_count(1)
+
+
+def test_who_types_a_filter_loses_no_letter_while_its_answer_is_slow(
+    page: Page, site: Site
+) -> None:
+    project = site.project(images=6)
+    name = stored(site, project)[3].image.name
+    open_browse(page, project)
+    held: list[Route] = []
+    page.route("**/images?*text=*", lambda route: held.append(route))
+    page.keyboard.press("/")
+    with page.expect_request("**/images?*text=*"):
+        page.keyboard.type(name[:3])
+    page.wait_for_timeout(600)  # the time after which a page shows that it waits
+    page.keyboard.type(name[3:])
+    expect(page.get_by_label("Text in the name")).to_have_value(name)
+    page.unroute("**/images?*text=*")
+    expect(page.locator(".cell img")).to_have_count(1)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from sqlalchemy import update
 
-from backend.domain import Project, Split
-from backend.services import bulk, labelling, listing
-from backend.storage.tables import ImageRow
+from backend.domain import Detection, Project, Run, RunImage, Split
+from backend.services import bulk, detecting, labelling, listing
+from backend.storage import warehouse
+from backend.storage.types import now
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 
@@ -24,12 +24,21 @@ ORDERS = {"name": "Name", "newest": "Newest first", "boxes": "Most boxes", "doub
 def made(site: Site, name: str) -> Project:
     """Boards of two lots: labelled or not, in all splits, with proposals, one by another person."""
     put = boards.put(site, name, 12, labelled=5)
+    for number, split in enumerate([Split.TRAIN, Split.VAL, Split.TEST]):
+        some = put.ids[number:6:3]
+        bulk.change(
+            site.database.write.begin, put.project.id, bulk.Change("split", split), some, "ana"
+        )
+    bulk.change(
+        site.database.write.begin, put.project.id, bulk.Change("group", "lot 9"), put.ids[:5], "ana"
+    )
     with site.database.write.begin() as session:
-        for number, split in enumerate([Split.TRAIN, Split.VAL, Split.TEST]):
-            some = put.ids[number:6:3]
-            bulk.change(session, put.project.id, bulk.Change("split", split), some, "ana")
-        bulk.change(session, put.project.id, bulk.Change("group", "lot 9"), put.ids[:5], "ana")
-        session.execute(update(ImageRow).where(ImageRow.id.in_(put.ids[:7])).values(doubt=0.5))
+        run = 50_000 + put.project.id
+        warehouse.start(session, Run(run, "golden", "golden", now(), put.project.id))
+        found = (Detection(1, 1, 9, 9, put.project.classes[0].name, 0.75),)
+        seen = [RunImage(id_, str(id_), detections=found) for id_ in put.ids[:7]]
+        warehouse.record(session, run, seen)
+        detecting.mark(session, dict.fromkeys(put.ids[:7], 0.5))
         version = labelling.version_of(session, put.ids[0])
         labelling.save(session, put.ids[0], version, (), "ben")
     return put.project

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import APIResponse, Page, Route
 
 from tests.journeys import boards
 from tests.journeys.conftest import Site
@@ -37,3 +37,21 @@ def test_an_older_filter_never_replaces_the_list_of_the_newer(hands: Hands, site
     page.evaluate("fetch('/health')")
     page.wait_for_url(f"**image={before[1][0]}**")
     assert (hands.ask("total"), hands.ask("list.map(i => i.id)")) == before
+
+
+def test_an_answer_from_before_a_change_of_the_rule_takes_nothing_back(
+    page: Page, site: Site
+) -> None:
+    boards.detect(site, boards.put(site, "late rule", 3), 1702)
+    hands, held = Hands(page, site, "review"), list[tuple[Route, APIResponse]]()
+    hands.open("late rule", run="1702")
+    page.route("**/take*", lambda route: held.append((route, route.fetch())), times=1)
+    page.evaluate(f"void {hands.js}.extend()")
+    while not held:
+        page.evaluate("fetch('/health')")
+    page.evaluate(f"{hands.js}.setRule({{ severity: 3 }})")
+    page.wait_for_function(f"{hands.js}.rule.version > 0")
+    with page.expect_response("**/take*"):
+        held[0][0].fulfill(response=held[0][1])
+    page.evaluate("fetch('/health')")
+    assert hands.ask("rule.severity") == 3

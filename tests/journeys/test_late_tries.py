@@ -71,7 +71,7 @@ def test_a_refused_file_does_not_leave_the_picture_before_it_standing(
     expect(desk.get_by_text("1 detection: of the first .90.")).to_be_visible()
     (tmp_path / "words.png").write_text("These are words.")
     chooser.set_input_files(tmp_path / "words.png")
-    expect(desk.get_by_text("'words.png' is not a picture that can be read.")).to_be_visible()
+    expect(desk.get_by_text("words.png is not a picture that Loupe reads")).to_be_visible()
     expect(desk.locator(".try img, .try svg")).to_have_count(0)
     expect(desk.get_by_text("Drop pictures here, or click to choose.")).to_be_visible()
     [refusal] = complaints

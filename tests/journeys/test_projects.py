@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 from playwright.sync_api import Page, Route, expect
 
 from backend.domain import Class, Task
-from backend.services import listing, projects
+from backend.services import classes, images, listing, projects
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands, hit
 
@@ -194,10 +194,10 @@ def test_a_project_named_as_the_number_of_another_is_opened_as_itself(
 ) -> None:
     other = site.project(images=3)
     named = site.project(images=5, name=str(other.id))
-    for opened, images in ((other, 3), (named, 5)):
+    for opened, count in ((other, 3), (named, 5)):
         page.goto("/")
         page.get_by_role("link", name=opened.name, exact=True).click()
-        expect(page.locator("#shell-browse .cell img")).to_have_count(images)
+        expect(page.locator("#shell-browse .cell img")).to_have_count(count)
     page.goto(f"/?project={named.name}&tab=browse")
     expect(page.locator("#shell-browse .cell img")).to_have_count(5)
     expect(page.get_by_role("combobox", name="Project")).to_have_value(named.name)
@@ -218,7 +218,7 @@ def test_the_classes_of_a_project_are_those_of_its_name(page: Page, site: Site) 
 
 def _class(site: Site, project: int, name: str) -> Class:
     with site.database.read.begin() as session:
-        return next(one for one in projects.classes(session, project) if one.name == name)
+        return next(one for one in classes.of(session, project) if one.name == name)
 
 
 def test_a_link_to_a_tab_that_there_is_not_opens_one_that_there_is(page: Page, site: Site) -> None:
@@ -250,3 +250,37 @@ def test_a_refused_upload_is_told_to_whoever_has_closed_its_dialog(
         f"The import into {project.name} failed: The disk is full."
     )
     assert "400 (Bad Request)" in complaints.pop()
+
+
+def test_a_project_is_removed_once_its_name_is_typed(
+    page: Page, site: Site, complaints: list[str]
+) -> None:
+    project = site.project(images=3)
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Remove").click()
+    asked = page.get_by_role("dialog", name=f"Remove {project.name}")
+    expect(asked).to_contain_text("4 pictures and ")
+    name = asked.get_by_label(f"Type {project.name} to remove it")
+    name.fill("something else")
+    asked.get_by_role("button", name="Remove the project").click()
+    expect(page.get_by_role("alert")).to_contain_text("give its name exactly")
+    assert "400 (Bad Request)" in complaints.pop()
+    name.fill(project.name)
+    asked.get_by_role("button", name="Remove the project").click()
+    expect(card).to_have_count(0)
+
+
+def test_images_that_were_put_away_are_brought_back(page: Page, site: Site) -> None:
+    project = site.project(images=4)
+    with site.database.write.begin() as session:
+        images.put_away(session, listing.ids(session, project.id, listing.Filter())[:2])
+    page.goto("/")
+    card = page.locator(".project").filter(has_text=project.name)
+    card.get_by_role("button", name="Remove").click()
+    asked = page.get_by_role("dialog", name=f"Remove {project.name}")
+    expect(asked).to_contain_text("2 images are put away")
+    asked.get_by_role("button", name="Bring them back").click()
+    expect(asked).to_contain_text("They are back in Browse")
+    with site.database.read.begin() as session:
+        assert len(listing.ids(session, project.id, listing.Filter())) == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -11,10 +12,10 @@ from sqlalchemy.orm import Session
 from backend.domain import Box, Run, RunImage, State, Verdict
 from backend.sample.boards import CLASSES
 from backend.services import (
+    classes,
     deciding,
     judging,
     labelling,
-    projects,
     repeating,
     reporting,
     reviewing,
@@ -49,14 +50,12 @@ def test_the_rule_says_pass_or_fail_beside_the_inspector(hands: Hands, site: Sit
         hands.page.get_by_label("A board fails from").select_option("3")
     expect(rule).to_contain_text("Rule: pass")
     with site.database.write.begin() as session:
-        worst = projects.find_class(
-            session, made.project.id, hands.ask("desk.item.proposals")[0]["label"]
-        )
+        worst = classes.find(session, made.project.id, hands.ask("desk.item.proposals")[0]["label"])
         assert worst
-        projects.edit_class(session, worst.id, severity=3)
+        classes.edit(session, worst.id, severity=3)
     hands.page.reload()
     hands.ready()
-    expect(rule).to_contain_text("Rule: fail, 1 of severity 3 or more")
+    expect(rule).to_contain_text("Rule: fail, for 1 defect of severity 3 or more")
     image = hands.image
     hands.press("p")
     hands.page.wait_for_function(f"{hands.js}.desk.item.id !== {image}")
@@ -141,9 +140,10 @@ def test_right_false_and_missed_are_told_by_line_and_word(hands: Hands, site: Si
         labelling.save(session, image, 0, labels, "ana", state=State.DONE)
     hands.open(made.project.name, run="930")
     marks = hands.ask("marks().map(m => [m.kind, m.text])")
-    told = {(kind, text.split()[0]) for kind, text in marks}
-    assert told == {("dashed", "TP"), ("crossed", "FP"), ("dotted", "FN"), ("solid", "TP")}
-    assert hands.page.get_by_text("FN missed").count() == 1
+    words = ("not labelled", "missed", "")
+    told = {(kind, next(one for one in words if one in text)) for kind, text in marks}
+    assert told == {("dashed", ""), ("crossed", words[0]), ("dotted", words[1]), ("solid", "")}
+    assert hands.page.get_by_text("missed", exact=True).count() == 1
     hands.page.get_by_role("checkbox", name="Labels").uncheck()
     assert {kind for kind, _ in hands.ask("marks().map(m => [m.kind, m.text])")} == {
         "solid",
@@ -208,7 +208,7 @@ def test_one_click_shows_where_a_correction_came_from_and_went(hands: Hands, sit
 def test_a_blind_repeat_comes_back_unmarked_and_is_compared(hands: Hands, site: Site) -> None:
     made = put(site, 926, 9)
     with site.database.write.begin() as session:
-        reviewing.set_rule(session, made.project.id, {"repeats": 0.5})
+        reviewing.set_rule(session, made.project.id, {"repeats": 0.5}, 0, "ana")
         first = made.ids[0]
         _judge(session, 926, first)
     hands.open(made.project.name, run="926")
@@ -221,7 +221,7 @@ def test_a_blind_repeat_comes_back_unmarked_and_is_compared(hands: Hands, site: 
     assert hands.ask("desk.sheet.boxes") == []
     assert hands.ask("stands.every(s => s.open)")
     number = len(hands.ask("desk.item.proposals"))
-    hands.press(*"a" * (number - 1), "f", "x")
+    hands.press(*"a" * (number - 1), "r", "b")
     hands.saved()
     with site.database.read.begin() as session:
         found = repeating.agreement(session, 926)
@@ -258,7 +258,7 @@ def test_the_wall_is_swept_without_a_connection(
     with site.database.read.begin() as session:
         _, tiles = reviewing.wall(session, 927, CLASSES[0])
     page.route("**/decide", lambda route: route.abort())
-    hands.press("f", "f", "a")
+    hands.press("r", "r", "a")
     expect(page.locator(".lp-wall-status")).to_contain_text("No connection: 3 sweeps kept here")
     page.unroute("**/decide")
     expect(page.locator(".lp-wall-status")).to_have_text("Saved")
@@ -283,6 +283,9 @@ def test_the_list_of_runs_counts_and_follows_a_run_at_work(page: Page, site: Sit
     expect(cells.nth(5)).to_have_text("0")
     expect(cells.nth(6)).to_have_text("0")
     expect(new.get_by_role("cell").nth(5)).to_have_text(str(len(made.defects[image])))
+    expect(old).to_contain_text("rule: 0 pass · 4 fail")
+    failed = old.get_by_role("link", name="4 fail")
+    expect(failed).to_have_attribute("href", re.compile("stands=rule-fail"))
     expect(new).to_contain_text("running")
     with site.database.write.begin() as session:
         warehouse.record(session, 929, [RunImage(one, str(one)) for one in made.ids[1:3]])

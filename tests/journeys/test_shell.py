@@ -115,7 +115,7 @@ def test_the_whole_loop_until_the_second_model_is_judged(
     assert steps[:3] == ["Detection", "Run", "Model"]
     assert {"Snapshot", "Image", "Golden", "Decision", "Label", "Went into", "Taught"} <= {*steps}
     assert {job["state"] for job in shell.json("jobs")} == {"done"}
-    shell.run("export", "demo", str(tmp_path / "out"), "--format", "coco")
+    shell.run("export", "demo", str(tmp_path / "out"), "--format", "coco", "--state", "all")
     back = shell.json("import", "copy", str(tmp_path / "out"))
     assert back["boxes"] == shell.json("projects")[1]["boxes"]
 

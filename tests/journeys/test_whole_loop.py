@@ -127,7 +127,7 @@ def review_ten(hands: Hands, truth: Truth) -> list[int]:
                 stand = open_[0]
                 choose(hands, stand["detection"])
             key, _ = answer(stand["detection"], truth[image])
-            hands.press("f" if key == "r" else key)
+            hands.press(key)
         hands.press("Enter")
         hands.page.wait_for_function(f"{hands.js}.desk.item.id !== {image}")
     hands.saved()

@@ -144,6 +144,9 @@ def test_a_training_is_watched_paused_found_again_and_cancelled(desk: Page, work
     desk.get_by_role("button", name="Resume").click()
     expect(desk.get_by_text(SEEN_BATCH)).to_be_visible(timeout=LONG)
     desk.get_by_role("button", name="Cancel").click()
+    desk.get_by_role("button", name="Let it go on").click()
+    desk.get_by_role("button", name="Cancel").click()
+    desk.get_by_role("button", name="Cancel the training").click()
     expect(desk.get_by_text("Cancelled", exact=True)).to_be_visible(timeout=20_000)
 
 
@@ -154,17 +157,19 @@ def test_pictures_are_uploaded_and_found_in_the_grid(
     with working.database.read.begin() as session:
         found = listing.page(session, boards.id, listing.Filter(), 0, 2)
     for item in found.items:
-        (tmp_path / item.image.name).write_bytes(working.files.read(item.image.sha256))
+        (tmp_path / f"new-{item.image.name}").write_bytes(working.files.read(item.image.sha256))
     desk.goto("/?tab=projects")
     card = desk.locator(".project").filter(has_text=project.name)
     card.get_by_role("button", name="Import").click()
     desk.get_by_label("Pictures, label files or an archive").set_input_files(
         sorted(tmp_path.iterdir())
     )
+    desk.get_by_label(re.compile("^Lot")).fill("lot 7")
     desk.get_by_role("dialog").get_by_role("button", name="Import").click()
     expect(desk.get_by_text("were there already")).to_be_visible(timeout=LONG)
     with working.database.read.begin() as session:
         assert listing.page(session, project.id, listing.Filter()).total >= 3
+        assert listing.page(session, project.id, listing.Filter(groups=("lot 7",))).total == 2
 
 
 def test_a_place_on_the_server_comes_in_and_says_how_far_it_is(
@@ -200,6 +205,16 @@ def test_an_export_is_downloaded(desk: Page, boards: Project, tmp_path: Path) ->
     assert (tmp_path / "out.zip").read_bytes()[:2] == b"PK"
 
 
+def test_what_is_chosen_in_browse_is_exported_alone(desk: Page, boards: Project) -> None:
+    desk.goto(f"/?project={boards.id}&tab=browse")
+    desk.locator(".cell").first.click(modifiers=["Control"])
+    desk.locator(".bulk").get_by_role("button", name="Export").click()
+    asked = desk.get_by_role("dialog")
+    asked.get_by_label("Also those that are not done").check()
+    asked.get_by_role("button", name="Export").click()
+    expect(desk.get_by_text(re.compile("^1 image and"))).to_be_visible(timeout=LONG)
+
+
 def test_an_export_lists_what_could_not_be_written(desk: Page, working: Site) -> None:
     project = working.project("mask", images=3, name="without goldens")
     desk.goto("/?tab=projects")
@@ -210,7 +225,9 @@ def test_an_export_lists_what_could_not_be_written(desk: Page, working: Site) ->
     asked.get_by_role("button", name="Export").click()
     expect(asked.get_by_role("link", name="Download")).to_be_visible(timeout=LONG)
     with working.database.read.begin() as session:
-        names = [one.image.name for one in listing.every(session, project.id, listing.Filter())]
+        done = listing.every(session, project.id, listing.Filter(states=("done",)))
+        names = [one.image.name for one in done]
+    expect(asked.get_by_text("Left out by their state: 1 new.")).to_be_visible()
     said = "it has no golden, so it is written without a template."
     assert asked.get_by_role("listitem").all_inner_texts() == [f"{name} {said}" for name in names]
 

@@ -19,6 +19,8 @@ from tests.journeys.conftest import Site
 
 pytestmark = pytest.mark.slow
 
+LEFT, RIGHT = (f"one => one.getBoundingClientRect().{side}" for side in ("left", "right"))
+
 
 def trained(site: Site, project: int, *worth: float) -> None:
     """Models of that worth, v1 first; the last one was ready first, so it is the champion."""
@@ -30,7 +32,7 @@ def trained(site: Site, project: int, *worth: float) -> None:
             for _ in worth
         ]
         for model, map50 in reversed(list(zip(made, worth, strict=True))):
-            registry.complete(session, model.id, "a" * 64, {"map50": map50})
+            registry.complete(session, model.id, site.files.put(b"w"), {"map50": map50})
 
 
 def test_a_model_that_is_not_better_becomes_champion_only_after_a_question(
@@ -101,7 +103,8 @@ def queued(idle: Site) -> Iterator[tuple[int, Job, int]]:
     yield project.id, running, second
     with idle.database.write.begin() as session:
         for one in jobs.find(session, states=(JobState.QUEUED, JobState.PAUSED, JobState.RUNNING)):
-            session.get_one(tables.JobRow, one.id).state = JobState.CANCELLED
+            row = session.get_one(tables.JobRow, one.id)
+            row.state, row.finished = JobState.CANCELLED, row.at
 
 
 def test_every_training_that_has_not_ended_is_shown_with_its_buttons(
@@ -113,6 +116,10 @@ def test_every_training_that_has_not_ended_is_shown_with_its_buttons(
     second = desk.get_by_role("region", name="Training of v2")
     expect(first.get_by_role("button", name="Pause")).to_be_visible()
     expect(first.get_by_role("button", name="Cancel")).to_be_visible()
+    pause, cancel = (first.get_by_role("button", name=verb) for verb in ("Pause", "Cancel"))
+    assert (
+        cancel.evaluate(LEFT) - pause.evaluate(RIGHT) > 24
+    )  # who means one does not hit the other
     expect(second.get_by_text("Waiting until job")).to_be_visible()
     expect(second.get_by_role("button", name="Cancel")).to_be_visible()
     headings = desk.get_by_role("heading", name=re.compile("Training of v"))
@@ -129,7 +136,7 @@ def stays(desk: Page, control: Locator) -> None:
     """Who stands on a control by keys stands on it after the page has asked for news twice."""
     control.focus()
     for _ in range(2):
-        with desk.expect_response(re.compile(r"/(training|detect)$")):
+        with desk.expect_response(re.compile(r"/(training|detect/now|changes)$")):
             pass
     desk.evaluate("() => new Promise((done) => setTimeout(done, 100))")
     expect(control).to_be_focused()

@@ -17,7 +17,7 @@ import psutil
 
 from backend.domain import FINAL, Job, JobState
 from backend.jobs import kinds, queue
-from backend.storage import engine, schema, tables
+from backend.storage import engine, schema
 from backend.storage.engine import Database
 
 
@@ -40,7 +40,7 @@ class House:
     @property
     def url(self) -> str:
         """The house's database, for a worker whose home is elsewhere."""
-        return str(self.database.operational.url)
+        return str(self.database.engine.url)
 
     def environment(self) -> dict[str, str]:
         """What a process needs to live in this house, and to be found again."""
@@ -88,7 +88,7 @@ class House:
     def freeze(self, processes: Iterable[psutil.Process]) -> None:
         """Stop processes where they stand, but not while one holds SQLite's only write lock."""
         with self.database.write.begin() as session:
-            session.connection(bind_arguments={"mapper": tables.JobRow})
+            session.connection()
             for process in processes:
                 process.send_signal(signal.SIGSTOP)
 
@@ -142,7 +142,7 @@ def free_port() -> int:
 @contextmanager
 def house(home: Path, lease: float = 60.0) -> Iterator[House]:
     """An empty house; whatever still runs at the end is killed."""
-    database = engine.open_urls(f"sqlite:///{home / 'loupe.db'}")
+    database = engine.open_url(f"sqlite:///{home / 'loupe.db'}")
     schema.prepare(database)
     built = House(home, database, lease)
     try:

@@ -22,10 +22,21 @@ from sqlalchemy import select
 
 from backend.domain import FINAL, JobState, ModelState
 from backend.jobs import journal, kinds, queue
-from backend.services import detecting, exporting, projects, proposing, registry, sampling, training
+from backend.services import (
+    detecting,
+    exporting,
+    leaving,
+    projects,
+    proposing,
+    registry,
+    sampling,
+    training,
+)
+from backend.settings import Settings
+from backend.storage import files
 from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow
-from tests import many, serving
+from tests import checked, many, serving
 from tests.workers import running
 from tests.workers.running import House
 
@@ -156,7 +167,9 @@ def _fill(built: Siege) -> None:
         with house.database.write.begin() as session:
             built.projects[name] = sampling.create(session, name, "pcb", drawn).id
     with house.database.read() as session:
-        exporting.run(session, store, "more", house.home / "boards.zip", "coco")
+        everything = leaving.asked({"states": [leaving.ALL]})
+        out = house.home / "boards.zip"
+        exporting.run(session, store, "more", out, "coco", lambda _done, _all: None, everything)
     with house.database.write.begin() as session:
         built.projects["brought"] = projects.create(session, "brought").id
 
@@ -183,7 +196,9 @@ def _queue(built: Siege) -> None:
                 session, where["seen"], "golden", options={"ray": True, "again": True}
             ),
             "evaluate": training.evaluate(session, where["drawn"], "v1"),
-            "export": queue.enqueue(session, kinds.Export(where["more"], "voc")),
+            "export": queue.enqueue(
+                session, kinds.Export(where["more"], "voc", {"states": [leaving.ALL]})
+            ),
             "detect": detecting.ask(session, where["seen"], "golden", options={"again": True}),
             "propose": queue.enqueue(
                 session, proposing.request(session, where["small"], {"states": ["new"]})
@@ -253,6 +268,7 @@ def check_left(built: Siege) -> None:
     assert sorted(path.name for path in built.temp.iterdir()) == []
     assert list((house.home / "jobs").iterdir()) == []
     assert [path for path in house.home.rglob("*.part") if path.is_dir()] == []
+    checked.whole(house.database, files.connect(Settings(home=house.home)))
 
 
 def at_work(house: House) -> list[str]:

@@ -145,7 +145,7 @@ def test_forty_real_boards_are_learned_in_two_processes(
     assert [figures["drift"] for figures in told.figures] == [0.0] * given.epochs
     examples = [example for example in data.examples if example.split == "val"][:8]
     seen, again = (
-        evaluating.look(family, trained.weights, examples, data.classes, lambda *_: None, "cpu")
+        evaluating.look(family, trained.weights, examples, data.classes, lambda *_: None)
         for _ in range(2)
     )
     assert evaluating.report(family, seen, data.classes)

@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from backend.errors import Unavailable
 from workers import scratch
 
 LEAVE = """
@@ -37,3 +39,34 @@ def test_what_a_killed_process_leaves_is_cleared(
     assert len(list(Path(folder).rglob("left"))) == 1
     scratch.clear_dead()
     assert sorted(tmp_path.iterdir()) == sorted([ours, others])
+
+
+def test_the_folder_of_another_container_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process ids are others: one that is free here may live there."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    theirs = tmp_path / f"{scratch.NAME}{'0' * 6}-999999999"
+    ours = scratch.folder(999999999)
+    for left in (theirs, ours):
+        left.mkdir()
+    scratch.clear_dead()
+    assert [*tmp_path.iterdir()] == [theirs]
+
+
+def test_a_folder_that_somebody_else_may_read_or_has_laid_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "trap").mkdir(mode=0o700)
+    lays: tuple[Callable[[Path], None], ...] = (
+        lambda home: home.mkdir(mode=0o755),
+        lambda home: home.symlink_to(tmp_path / "trap"),
+        lambda home: home.symlink_to(tmp_path / "nowhere"),
+    )
+    for number, lay in enumerate(lays):
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / str(number)))
+        (tmp_path / str(number)).mkdir()
+        lay(scratch.own())
+        with pytest.raises(Unavailable, match="was made by somebody else, or is open to others"):
+            scratch.move_in()

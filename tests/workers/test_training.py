@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from backend.domain import JobState, Project
 from backend.errors import Invalid
 from backend.jobs import kinds, queue
-from backend.services import registry, reporting, sampling, training
+from backend.services import measurements, registry, reporting, sampling, training
 from backend.storage import warehouse
 from backend.storage.files import Files
+from backend.storage.tables import MetricRow
 from tests.workers import running
 from tests.workers.running import House
 from workers.handlers import benchmark
@@ -42,6 +44,13 @@ def project(house: House, files: Files) -> Project:
 def retrain(house: House, project: Project, family: str = "golden") -> training.Started:
     with house.database.write.begin() as session:
         return training.retrain(session, project.id, family, seed=1)
+
+
+def rows(house: House, job: int) -> dict[tuple[str, int], float]:
+    """The figures that a job has left for SQL, by name and class."""
+    with house.database.read() as session:
+        found = session.scalars(select(MetricRow).filter_by(job_id=job))
+        return {(one.name, one.class_id): one.value for one in found}
 
 
 def test_a_model_stands_in_the_registry_beside_the_champion(house: House, project: Project) -> None:
@@ -76,6 +85,9 @@ def test_a_model_is_measured_as_the_training_measured_it(house: House, project: 
     measured = house.until_ended(job.id, 60).result
     figures = trained.result["metrics"]
     assert {name: measured[name] for name in figures} == figures
+    assert rows(house, job.id)["map50", measurements.OVERALL] == figures["map50"]
+    assert ("ap50", project.classes[0].id) in rows(house, job.id)
+    assert rows(house, job.id) == rows(house, started.job.id)
 
 
 def test_two_models_are_compared_by_class_and_by_image(house: House, project: Project) -> None:
@@ -118,6 +130,7 @@ def test_what_another_program_found_is_judged_like_a_model(
         with house.database.read() as session:
             run = warehouse.get(session, judged.id)
             assert (run.model, run.family, run.purpose) == (name, "imported", "evaluate")
+        assert rows(house, judged.id)["map50", measurements.OVERALL] == figures["map50"]
 
 
 def test_predictions_of_other_pictures_are_refused(
@@ -165,8 +178,10 @@ def test_a_model_is_measured_in_each_runtime(house: House, trained_yolo: int) ->
     done = house.until_ended(job.id, 240)
     assert done.error == ""
     with house.database.read() as session:
-        rows = registry.details(session, trained_yolo).runtimes
-    ways = {(row["runtime"], row["precision"]): row for row in rows}
+        runtimes = registry.details(session, trained_yolo).runtimes
+    ways = {(row["runtime"], row["precision"]): row for row in runtimes}
+    kept = rows(house, job.id)["openvino f32 map50", measurements.OVERALL]
+    assert kept == ways["openvino", "f32"]["map50"]
     assert {("openvino", "f32"), ("openvino", "int8"), ("torch", "f32")} <= set(ways)
     assert ways["openvino", "f32"]["images_per_second"] > 0
     assert ways["openvino", "f32"]["map50"] == pytest.approx(

@@ -177,31 +177,35 @@ def test_a_disk_that_fills_up_leaves_the_earlier_checkpoint_whole(
     assert told.epochs == [2]
 
 
-def test_training_and_use_see_the_same_picture(shapes: TrainingSet, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("width", "height"), [(70, 50), (301, 200), (97, 211)])
+def test_training_and_use_see_the_same_picture(
+    shapes: TrainingSet, tmp_path: Path, width: int, height: int
+) -> None:
     from workers.models import yolo_pictures, yolo_trainer
     from workers.models.training import Place, Task
 
-    pixels = np.random.default_rng(0).integers(0, 255, (50, 70, 3), np.uint8)
+    pixels = np.random.default_rng(0).integers(0, 255, (height, width, 3), np.uint8)
     path = tmp_path / "odd.png"
     cv2.imwrite(str(path), pixels)
     task = Task(shapes, None, SMALL, tmp_path / "run")
     trainer = yolo_trainer.Trainer(task, Place(), reports.Remembering(), None)
-    example = shapes.examples[0].__class__(path, 70, 50, shapes.examples[0].split)
+    example = shapes.examples[0].__class__(path, width, height, shapes.examples[0].split)
     pictures = yolo_pictures.Pictures(
         (example,), shapes.classes, imgsz=96, augment=False, hyp=trainer.args, rect=True,
         batch_size=1, stride=32, pad=0.0, data=trainer.data,
     )  # fmt: skip
     taught = trainer.preprocess_batch(pictures.collate_fn([pictures[0]]))["img"]
-    used = yolo.tensor([letterbox.fit(pixels, 96)])
-    assert taught.shape == used.shape == (1, 3, 96, 96)
+    used = yolo.tensor([letterbox.placed(pixels, letterbox.fit(width, height, 96))])
     assert torch.equal(taught, used)
 
 
 def test_boxes_come_back_in_pixels_of_the_original() -> None:
-    fitted = letterbox.fit(np.zeros((100, 50), np.uint8), 96)
-    assert fitted.pixels.shape == (96, 64, 3)
+    where = letterbox.fit(50, 100, 96)
+    assert letterbox.placed(np.zeros((100, 50), np.uint8), where).shape == (96, 64, 3)
     rows = np.array([[8, 0, 8 + 48, 96, 0.9, 1]], np.float32)
-    assert fitted.back(rows)[0].tolist() == pytest.approx([0, 0, 50, 100, 0.9, 1])
+    assert letterbox.back(rows, where, 50, 100)[0].tolist() == pytest.approx(
+        [0, 0, 50, 100, 0.9, 1]
+    )
 
 
 @pytest.mark.slow
@@ -243,7 +247,8 @@ def test_it_learns_keeps_and_exports_what_it_was_taught(yolo11n: Path, tmp_path:
     assert model.export("openvino", tmp_path / "out").is_file()
     with warnings.catch_warnings(action="ignore"):  # torch.jit is deprecated, not gone
         scripted = torch.jit.load(str(model.export("torchscript", tmp_path / "out")))  # type: ignore[no-untyped-call]
-    image = yolo.tensor([letterbox.fit(pictures[0].pixels, 96)])
+    side = pictures[0].pixels.shape[0]
+    image = yolo.tensor([letterbox.placed(pictures[0].pixels, letterbox.fit(side, side, 96))])
     with torch.inference_mode():
         theirs, ours = scripted(image), model.network(image)
     assert torch.allclose(theirs, ours[0], atol=1e-3)

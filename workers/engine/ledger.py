@@ -12,7 +12,9 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage
 from backend.services import detecting
+from backend.services.detecting import Label
 from backend.storage import engine, warehouse
+from workers import merged
 from workers.context import Context
 from workers.engine.chunks import ChunkResult, Looked, Status
 from workers.engine.pace import Pace
@@ -29,9 +31,9 @@ STATUS = {Status.OK: "ok", Status.UNREADABLE: "unreadable", Status.REFUSED: "ref
 class Ledger:
     """Writes one run; all its transactions stand behind the job's fence."""
 
-    def __init__(self, context: Context, classes: Sequence[str], items: Sequence[Item]) -> None:
+    def __init__(self, context: Context, labels: Sequence[Label], items: Sequence[Item]) -> None:
         self._context = context
-        self._classes = classes
+        self.labels = labels
         self._items = items
         self._done: set[int] = set()
         self._run: Run | None = None
@@ -98,10 +100,10 @@ class Ledger:
         """Say that the run is complete; gives what the job's result holds."""
         facts = {"known": self._known, **self.pace.facts()}
         run_id, seconds = self._opened.id, self.pace.seconds()
-        self._write(lambda session: warehouse.finish(session, run_id, seconds, facts))
         with self._context.database.read() as session:
-            totals = warehouse.totals(session, run_id)
-        return {"run": run_id, **totals, "seconds": round(seconds, 2), **facts}
+            counts = warehouse.counts(session, run_id)
+        self._write(lambda session: warehouse.finish(session, run_id, seconds, facts, counts))
+        return {"run": run_id, **counts[warehouse.COUNTED], "seconds": round(seconds, 2), **facts}
 
     @property
     def _opened(self) -> Run:
@@ -161,15 +163,18 @@ class Ledger:
             error=one.error,
             milliseconds=round(one.milliseconds, 2),
             worker=worker,
-            detections=self._named(one.boxes),
+            detections=named(one.boxes, self.labels),
             facts=_facts(item, one),
         )
 
-    def _named(self, boxes: Detections) -> tuple[Detection, ...]:
-        return tuple(
-            Detection(x1, y1, x2, y2, self._classes[int(label)], score, idx)
-            for idx, (x1, y1, x2, y2, score, label) in enumerate(boxes.tolist())
-        )
+
+def named(boxes: Detections, labels: Sequence[Label]) -> tuple[Detection, ...]:
+    """The boxes of a model as detections, best first."""
+    kept = merged.once(boxes, [labels.index(one) for one in labels])
+    return tuple(
+        Detection(x1, y1, x2, y2, labels[int(of)].name, score, idx, labels[int(of)].class_id)
+        for idx, (x1, y1, x2, y2, score, of) in enumerate(kept.tolist())
+    )
 
 
 def _facts(item: Item, one: Looked) -> dict[str, Any]:

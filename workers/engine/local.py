@@ -8,8 +8,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing import connection
-from typing import Any, Self
+from multiprocessing.context import ForkServerContext
+from typing import Any, Self, cast
 
+from backend import apart
 from backend.errors import LoupeError, Unavailable
 from workers.engine.chunks import Chunk, ChunkResult
 from workers.engine.schedule import Schedule
@@ -21,7 +23,7 @@ LOOK_UP = 0.5  # seconds, after which we see whether we should go on
 MOST_FALSE_STARTS = 3
 READY = "ready"
 # A server that has imported what its children need forks each of them within milliseconds.
-_server = multiprocessing.get_context("forkserver")
+_server = cast("ForkServerContext", apart.context("forkserver"))
 _server.set_forkserver_preload(["workers.engine.forerunner"])
 
 

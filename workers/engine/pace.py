@@ -57,14 +57,12 @@ class Pace:
         """How far it is, with a sentence."""
         done = self._before + self._seen
         rate = self.rate()
-        left = (self._total - done) / rate if rate else 0.0
         shares = " · ".join(f"{name} {share:.0%}" for name, share in self.shares().items())
         use = "".join(f" · {name} {percent:.0f}% busy" for name, percent in self._busy())
         failed = f" · {self._failed:,} failed" if self._failed else ""
         return (
             done / max(self._total, 1),
-            f"{done:,} of {self._total:,} images · {rate:,.0f} a second · {left:,.0f} s left"
-            f"{failed} · {shares}{use}",
+            f"{done:,} of {self._total:,} images · {rate:,.0f} a second{failed} · {shares}{use}",
         )
 
     def shares(self) -> Mapping[str, float]:

@@ -9,12 +9,13 @@ from typing import Any
 
 from backend import families
 from backend.services import detecting, tiling
-from backend.services.detecting import Chosen
+from backend.services.detecting import Chosen, Label
 from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from workers.engine import tiles
 from workers.engine.work import Setup
+from workers.models.golden import names as rules
 from workers.runtimes import Source, preparing
 from workers.runtimes.preparing import Prepared
 
@@ -71,13 +72,22 @@ def setup(
     )
 
 
+def labels(
+    rooms: Rooms, project_id: int | None, chosen: Chosen, prepared: Prepared
+) -> tuple[Label, ...]:
+    """What the classes of the model are in the project."""
+    with rooms.database.read() as session:
+        return detecting.labels(session, project_id, chosen, prepared.source.classes)
+
+
 def _source(
     rooms: Rooms, project_id: int | None, chosen: Chosen, options: Mapping[str, Any]
 ) -> Source:
     size = options.get("image_size") or (chosen.parameters or {}).get("image_size") or 0
     if not chosen.weights:
         with rooms.database.read() as session:
-            names = detecting.class_names(session, project_id)
+            said = detecting.class_names(session, project_id)
+        names = tuple(rules.known(one) for one in said)
         return Source(chosen.family, None, chosen.classes or names, int(size))
     stored = len(chosen.weights) == 64 and rooms.files.has(chosen.weights)
     weights = rooms.files.local_path(chosen.weights) if stored else Path(chosen.weights)

@@ -22,6 +22,8 @@ HANDLERS = {
     "publish": "workers.handlers.publish",
     "import": "workers.handlers.importing",
     "export": "workers.handlers.exporting",
+    "remove": "workers.handlers.removal",
+    "purge": "workers.handlers.purge",
 }
 
 

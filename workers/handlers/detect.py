@@ -15,6 +15,7 @@ from backend.jobs import kinds
 from backend.services import detecting
 from backend.services.detecting import Chosen
 from backend.storage import warehouse
+from backend.words import many
 from workers import fitting
 from workers.context import Context
 from workers.engine import pools, setups, sources
@@ -35,7 +36,7 @@ def run(context: Context) -> Mapping[str, Any]:
         chosen = detecting.chosen_by(session, request)
     if request.project_id is not None and families.find(chosen.family).needs_golden:
         fitting.fit(context, request.project_id, request.source)
-    context.progress(0.0, f"Listing the images and preparing {chosen.name}")
+    context.progress(None, f"Listing the images and preparing {chosen.name}")
     items = list(_items(context, request))
     if not items:
         raise Refused("There is no image to look at: the chosen filter lets none through.")
@@ -44,7 +45,8 @@ def run(context: Context) -> Mapping[str, Any]:
     prepared = setups.prepare(rooms, project, chosen, options, pictures)
     setup = setups.setup(rooms, project, chosen, prepared, options)
     with pools.standing_by(context, setup, len(items), options.get("ray")) as ready:
-        book = Ledger(context, prepared.source.classes, [sources.hashed(one) for one in items])
+        labels = setups.labels(rooms, project, chosen, prepared)
+        book = Ledger(context, labels, [sources.hashed(one) for one in items])
         book.open(describe(context, chosen, prepared, setup, request.source))
         book.set_aside(item for _, item in book.remaining())
         if not options.get("again"):
@@ -88,7 +90,7 @@ def _look(
         return
     known = len(book) - len(remaining)
     if known:
-        told = f"{known:,} images known, {len(remaining):,} new"
+        told = f"{many(known, 'image')} known, {len(remaining):,} new"
         context.progress(known / len(book), told)
     work = [Work(i, item.source, item.golden) for i, item in remaining]
     opened = ready or pools.open_pool(context, setup, len(work), request.options.get("ray"))

@@ -28,14 +28,16 @@ def run(context: Context) -> Mapping[str, Any]:
     weights = context.files.local_path(model.weights)
     share = (0.0, 0.5 if request.against else 1.0)
     tell = standing.telling(context, share, model.name)
-    seen = evaluating.look(model.family, weights, examples, laid_out.set.classes, tell)
+    classes = laid_out.set.classes
+    seen = evaluating.look(model.family, weights, examples, classes, tell, laid_out.known(model))
     recording.keep(context, model, model.weights, laid_out, seen)
-    figures = evaluating.report(model.family, seen, laid_out.set.classes, request.iou)
+    figures = laid_out.kept(evaluating.report(model.family, seen, classes, request.iou))
     figures = {**figures, "split": str(split)}
+    recording.measured(context, model.id, figures)
     against = _against(context, request, laid_out, seen)
     if split == evaluating.held_out(laid_out.set) and request.iou == 0.5:
         _keep(context, model, figures, against)
-    words = {"verdict": registry.compared(model.name, against)} if against else {}
+    words = {"verdict": standing.verdict(model.name, against, laid_out)} if against else {}
     return {"model": model.name, "model_id": model.id, **figures, "against": against, **words}
 
 

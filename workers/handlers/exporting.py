@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from backend.errors import Refused
 from backend.jobs import kinds
-from backend.services import exporting, projects
+from backend.services import exporting, leaving, projects
 from workers.context import Context
 
 
@@ -24,7 +24,8 @@ def run(context: Context) -> Mapping[str, Any]:
 
     with context.database.read.begin() as session:
         name = projects.get(session, request.project_id).name
-        result = exporting.run(session, context.files, name, written, request.format, told)
+        asked = leaving.asked(request.source, request.shares, request.seed)
+        result = exporting.run(session, context.files, name, written, request.format, told, asked)
     out = context.settings.exports / f"{context.job.id}.zip"
     out.parent.mkdir(parents=True, exist_ok=True)
     written.replace(out)

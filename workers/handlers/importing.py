@@ -9,9 +9,10 @@ from typing import Any, cast
 
 from backend.errors import Refused
 from backend.jobs import kinds
-from backend.services import importing, projects
+from backend.services import detecting, importing, projects
 from backend.services.importing import Into
 from workers.context import Context
+from workers.lookalikes import Lookalikes
 
 LISTED = 500
 
@@ -27,12 +28,26 @@ def run(context: Context) -> Mapping[str, Any]:
     def told(done: int, total: int) -> None:
         context.progress(done / max(total, 1), f"{done:,} of {total:,} pictures")
 
-    into = Into(context.database, context.files, name, context.job.author, context.fence, told)
+    author, fence, lot = context.job.author, context.fence, request.lot
+    into = Into(context.database, context.files, name, author, fence, told, lot)
     source = Path(request.source)
-    result = importing.run(into, source, context.settings, request.format)
+    result = importing.run(into, source, context.settings, request.format, request.masks)
     _drop_upload(source, context.settings.uploads)
+    if result.goldens:
+        _learn(context, request.project_id)
     found = result.as_json()
-    return {**found, "problems": found["problems"][:LISTED], "unusable": len(result.problems)}
+    return {**found, "problems": found["problems"][:LISTED]}
+
+
+def _learn(context: Context, project_id: int) -> None:
+    """Look at the goldens once, so that nobody who tries a picture waits for it."""
+    with context.database.read() as session:
+        goldens = detecting.goldens(session, project_id)
+
+    def told(done: int, all_: int) -> None:
+        context.progress(done / all_, f"Golden {done:,} of {all_:,}")
+
+    Lookalikes(context.files, context.settings).learn(goldens, told)
 
 
 def _drop_upload(source: Path, uploads: Path) -> None:

@@ -34,8 +34,9 @@ def run(context: Context) -> Mapping[str, Any]:
     )  # fmt: skip
     recording.write(context, made, laid_out, seen)
     judged = evaluating.judged(seen, laid_out.set.classes)
-    figures = metrics.report(judged, laid_out.set.classes, request.iou)
-    told = {**figures, "split": str(split), **left_out}
+    found = laid_out.kept(metrics.report(judged, laid_out.set.classes, request.iou))
+    told = {**found, "split": str(split), **left_out}
+    recording.measured(context, None, told)
     return {"model": request.name, **told, **_against(context, request, laid_out, seen)}
 
 
@@ -45,7 +46,7 @@ def _seen(
     classes = laid_out.set.classes
     images = {example.name: laid_out.ids[example.name] for example in examples}
     path = context.files.local_path(request.file)
-    read = predictions.read(path, images, classes, request.name)
+    read = predictions.read(path, images, classes, request.name, laid_out.names.today)
     if not read.found:
         raise Refused(
             f"{request.name} has no box of a class of this project in any of the {len(images)} "
@@ -71,4 +72,4 @@ def _against(
     with context.database.read() as session:
         other = registry.get(session, request.model_id)
     against = standing.against(context, other, laid_out, seen, (0.0, 1.0), request.iou)
-    return {"against": against, "verdict": registry.compared(request.name, against)}
+    return {"against": against, "verdict": standing.verdict(request.name, against, laid_out)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,11 +15,12 @@ from typing import Any, cast
 from backend import version
 from backend.domain import Split
 from backend.jobs import holder, kinds
-from backend.services import preflight, registry
+from backend.services import measurements, preflight, registry
 from workers import cluster, data, evaluating, load, standing, tracking
 from workers.context import Context
+from workers.data import LaidOut
 from workers.models import base
-from workers.models.base import Parameters, Trained, TrainingSet
+from workers.models.base import Parameters, Trained
 
 TRAINED = 0.9
 
@@ -29,8 +32,8 @@ class Part:
     context: Context
 
     def progress(self, fraction: float, message: str) -> None:
-        """How far the training is."""
-        self.context.progress(fraction * TRAINED, message)
+        """How far the training is; before its first picture, where it goes on is not known yet."""
+        self.context.progress(fraction * TRAINED or None, message)
 
     def epoch(self, epoch: int, epochs: int, figures: Mapping[str, float]) -> None:
         """A point of every curve, with how busy this machine was since the last one."""
@@ -46,7 +49,7 @@ def run(context: Context) -> Mapping[str, Any]:
     request = cast("kinds.Train", context.request)
     began = time.monotonic()
     laid_out = data.lay_out(context, request.snapshot_id)
-    trained = _train(context, request, laid_out.set)
+    trained = _train(context, request, laid_out)
     seconds = time.monotonic() - began
     weights = context.files.put_file(trained.weights)
     with context.database.read() as session:
@@ -56,8 +59,15 @@ def run(context: Context) -> Mapping[str, Any]:
     with context.database.write.begin() as session:
         context.fence(session)
         model = registry.complete(
-            session, model.id, weights, evaluation, against=against, provenance=provenance
+            session,
+            model.id,
+            weights,
+            evaluation,
+            against=against,
+            provenance=provenance,
+            classes=laid_out.classes,
         )
+        measurements.keep(session, context.job.id, model.id, evaluation)
         if _takes_over(request, against):
             model = registry.promote(session, model.id)
         verdict = registry.verdict(registry.details(session, model.id))
@@ -67,23 +77,33 @@ def run(context: Context) -> Mapping[str, Any]:
         "model": model.name,
         "model_id": model.id,
         "family": model.family,
-        "metrics": dict(model.metrics),
+        "metrics": {name: evaluation[name] for name in model.metrics},
         "verdict": verdict,
         "seconds": round(seconds, 1),
         "work": preflight.amount(len(laid_out.set.of(Split.TRAIN)), request.parameters),
     }
 
 
-def _train(context: Context, request: kinds.Train, snapshot: TrainingSet) -> Trained:
+def _train(context: Context, request: kinds.Train, laid_out: LaidOut) -> Trained:
     parameters = Parameters(**request.parameters)
     if parameters.workers > 1 or context.settings.ray_address:
         cluster.join(context)
-    context.progress(context.job.progress, "Reading the libraries that train")
-    folder = context.folder / "training"
-    folder.mkdir(exist_ok=True)
+    context.progress(None, "Reading the libraries that train")
+    folder = _folder(context, laid_out)
     family = base.implementation(request.family)
-    start = _start(context, request.start)
-    return family.train(snapshot, start, parameters, Part(context), folder)
+    start = _start(context, request, laid_out)
+    return family.train(laid_out.set, start, parameters, Part(context), folder)
+
+
+def _folder(context: Context, laid_out: LaidOut) -> Path:
+    """Where the checkpoints are; those from before a merge of classes are of another network."""
+    folder = context.folder / "training"
+    known, classes = folder / "classes.json", json.dumps([*laid_out.classes.values()])
+    if known.is_file() and known.read_text() != classes:
+        shutil.rmtree(folder)
+    folder.mkdir(exist_ok=True)
+    known.write_text(classes)
+    return folder
 
 
 def _takes_over(request: kinds.Train, against: Mapping[str, Any]) -> bool:
@@ -94,11 +114,18 @@ def _takes_over(request: kinds.Train, against: Mapping[str, Any]) -> bool:
     return bool(grows and same and difference is not None and difference >= 0)
 
 
-def _start(context: Context, start: str) -> Path | None:
-    """Start weights are a file, or the hash of a stored model."""
-    if not start:
-        return None
-    return Path(start) if Path(start).is_absolute() else context.files.local_path(start)
+def _start(context: Context, request: kinds.Train, laid_out: LaidOut) -> Path | None:
+    """Start weights are a file, or the hash of a model, named as its classes are now."""
+    from workers.models import weights
+
+    start = request.start
+    if not start or Path(start).is_absolute():
+        return Path(start) if start else None
+    path = context.files.local_path(start)
+    with context.database.read() as session:
+        model = registry.by_weights(session, request.project_id or 0, start)
+    known = laid_out.known(model) if model else ()
+    return weights.renamed(path, known, context.folder / "start.safetensors")
 
 
 def _provenance(

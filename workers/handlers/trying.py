@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from backend import families
+from backend.domain import Detection
 from backend.errors import Invalid, Refused
 from backend.jobs import kinds
 from backend.services import detecting
+from backend.services.detecting import Label
+from workers import lookalikes
 from workers.context import Context
-from workers.engine import pictures, setups, work
+from workers.engine import ledger, pictures, setups, work
 from workers.engine.setups import Rooms
-from workers.models.base import Answer, Detections, Model, Picture
+from workers.lookalikes import Lookalikes
+from workers.models.base import Answer, Detections, Model, Picture, Pixels
 
 MOST_MODELS = 2
-MOST_GOLDENS = 8
 LEAST = 0.1
 
 
@@ -34,32 +37,65 @@ class Trier:
 
     def __init__(self) -> None:
         self._models: OrderedDict[str, Model] = OrderedDict()
+        self._alike: Lookalikes | None = None
 
     def answer(self, context: Context) -> Mapping[str, Any]:
-        """The boxes of the picture, which is then removed: a second attempt needs it, too."""
+        """The boxes of the picture, or why there are none; a second attempt needs it, too."""
         request = cast("kinds.Try", context.request)
         try:
             return self._answer(context, request)
+        except (Refused, pictures.Unreadable) as refusal:
+            return {"refused": str(refusal)}
         finally:
             Path(request.path).unlink(missing_ok=True)
 
     def _answer(self, context: Context, request: kinds.Try) -> Mapping[str, Any]:
         """The boxes, with the time that decoding and looking took."""
-        model, name = self._model(context, request)
+        model, name, labels = self._model(context, request)
         began = time.perf_counter()
         path = Path(request.path)
         decoded = pictures.decode(pictures.read(str(path)), path.name)
-        found = _boxes(context, request, model, decoded)
+        found = self._boxes(context, request, model, decoded)
         milliseconds = (time.perf_counter() - began) * 1000
         return {
             "model": name,
             "width": decoded.width,
             "height": decoded.height,
             "milliseconds": round(milliseconds, 1),
-            "detections": [_shown(row, model.classes) for row in found.tolist()],
+            "detections": [_shown(one) for one in ledger.named(found, labels)],
         }
 
-    def _model(self, context: Context, request: kinds.Try) -> tuple[Model, str]:
+    def _boxes(
+        self, context: Context, request: kinds.Try, model: Model, decoded: pictures.Decoded
+    ) -> Detections:
+        picture = Picture(decoded.pixels)
+        if families.find(request.family).needs_golden:
+            picture = Picture(decoded.pixels, self._golden(context, request, decoded))
+        return _sure(model.predict([picture])[0])
+
+    def _golden(self, context: Context, request: kinds.Try, decoded: pictures.Decoded) -> Pixels:
+        """The golden of the project that shows the same product."""
+        if request.project_id is None:
+            raise Invalid("The golden board needs a project with golden pictures.")
+        with context.database.read() as session:
+            goldens = detecting.goldens(session, request.project_id)
+        if not goldens:
+            raise Refused(
+                "The project has no golden picture with which this one could be compared."
+            )
+        self._alike = self._alike or Lookalikes(context.files, context.settings)
+        self._alike.learn(
+            goldens, lambda done, all_: context.progress(0.0, f"Golden {done} of {all_}")
+        )
+        best = self._alike.best(lookalikes.small(decoded.pixels), goldens)
+        if best is None:
+            raise Refused(
+                f"The picture fits none of the project's {len(goldens):,} golden pictures."
+            )
+        data = pictures.read(context.files.location(best.sha256))
+        return pictures.decode(data, f"its golden {best.name}").pixels
+
+    def _model(self, context: Context, request: kinds.Try) -> tuple[Model, str, Sequence[Label]]:
         rooms = Rooms(context.database, context.files, context.settings)
         with context.database.read() as session:
             chosen = detecting.chosen_by(session, request)
@@ -72,34 +108,8 @@ class Trier:
             if len(self._models) > MOST_MODELS:
                 self._models.popitem(last=False)
         self._models.move_to_end(key)
-        return self._models[key], chosen.name
-
-
-def _boxes(
-    context: Context, request: kinds.Try, model: Model, decoded: pictures.Decoded
-) -> Detections:
-    if not families.find(request.family).needs_golden:
-        return _sure(model.predict([Picture(decoded.pixels)])[0])
-    tried = [
-        Picture(decoded.pixels, pictures.decode(pictures.read(golden), "its golden").pixels)
-        for golden in _goldens(context, request)
-    ]
-    if not tried:
-        raise Refused("The project has no golden picture with which this one could be compared.")
-    answers = model.predict(tried)
-    fitting = [_sure(one) for one in answers if not isinstance(one, Refused)]
-    if not fitting:
-        raise Refused("The picture fits none of the project's golden pictures.")
-    # The golden of the same product shows the fewest differences.
-    return min(fitting, key=len)
-
-
-def _goldens(context: Context, request: kinds.Try) -> Iterator[str]:
-    if request.project_id is None:
-        raise Invalid("The golden board needs a project with golden pictures.")
-    with context.database.read() as session:
-        for golden in detecting.goldens(session, request.project_id, MOST_GOLDENS):
-            yield context.files.location(golden.sha256)
+        labels = setups.labels(rooms, request.project_id, chosen, prepared)
+        return self._models[key], chosen.name, labels
 
 
 def _sure(answer: Answer) -> Detections:
@@ -109,7 +119,6 @@ def _sure(answer: Answer) -> Detections:
     return np.asarray(answer[answer[:, 4] >= LEAST], np.float32)
 
 
-def _shown(row: list[float], classes: tuple[str, ...]) -> dict[str, Any]:
-    x1, y1, x2, y2 = (round(value, 2) for value in row[:4])
-    score = round(row[4], 4)
-    return {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "label": classes[int(row[5])], "score": score}
+def _shown(one: Detection) -> dict[str, Any]:
+    corners = {name: round(getattr(one, name), 2) for name in ("x1", "y1", "x2", "y2")}
+    return {**corners, "label": one.label, "score": round(one.score, 4)}

@@ -6,24 +6,28 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from backend import families
 from backend.domain import RunImage
-from backend.errors import Refused
+from backend.errors import LoupeError, Refused
 from backend.jobs import kinds
 from backend.services import detecting, documents
+from backend.services.detecting import Label
+from backend.words import many
+from workers import lookalikes
 from workers.context import Context
-from workers.engine import chunks, setups, sources
+from workers.engine import chunks, pictures, setups, sources
 from workers.engine.chunks import Work
 from workers.engine.ledger import Ledger
 from workers.engine.setups import Rooms
 from workers.engine.sources import Item
 from workers.engine.work import Worker
 from workers.handlers import detect
+from workers.lookalikes import Lookalikes
 
 EVERY = 0.2  # seconds between looks into the folder
 PATIENCE = 5.0  # seconds that an unreadable file is given to become whole
@@ -49,17 +53,20 @@ def run(context: Context) -> Mapping[str, Any]:
     """Watch until the job is cancelled; an attempt after a crash goes on where it was."""
     request = cast("kinds.Watch", context.request)
     folder = Path(request.folder)
-    if families.find(request.family).needs_golden:
-        raise Refused("A watched folder has no golden pictures; choose a trained model.")
+    if families.find(request.family).needs_golden and request.project_id is None:
+        raise Refused("The golden board needs a project with golden pictures.")
     rooms = Rooms(context.database, context.files, context.settings)
     with context.database.read() as session:
         chosen = detecting.chosen_by(session, request)
     prepared = setups.prepare(rooms, request.project_id, chosen, request.options)
     setup = setups.setup(rooms, request.project_id, chosen, prepared, request.options)
     worker = Worker(setup)
-    book = Ledger(context, prepared.source.classes, ())
+    book = Ledger(context, (), ())
     book.open(detect.describe(context, chosen, prepared, setup, {"path": str(folder)}))
-    Watch(context, folder, request, worker, book).go_on()
+    Watch(
+        context, folder, request, worker, book,
+        lambda: setups.labels(rooms, request.project_id, chosen, prepared),
+    ).go_on()  # fmt: skip
     return {}
 
 
@@ -67,17 +74,27 @@ class Watch:
     """What was seen, and what is still being written."""
 
     def __init__(
-        self, context: Context, folder: Path, request: kinds.Watch, worker: Worker, book: Ledger
+        self,
+        context: Context,
+        folder: Path,
+        request: kinds.Watch,
+        worker: Worker,
+        book: Ledger,
+        labels: Callable[[], Sequence[Label]],
     ) -> None:
         self._context = context
         self._folder = folder
         self._out = Path(request.out) if request.out else None
         self._worker = worker
         self._book = book
+        self._labels = labels
         self._growing: dict[str, Arrival] = {}
         self._broken: dict[int, float] = {}
         self._count = 0
         self._trouble = ""
+        needs = families.find(request.family).needs_golden
+        self._project = request.project_id if needs else None
+        self._alike = Lookalikes(context.files, context.settings)
 
     def go_on(self) -> None:
         """Look into the folder again and again, also after it was away; the check ends it."""
@@ -90,7 +107,7 @@ class Watch:
                 time.sleep(EVERY)
 
     def _sentence(self) -> str:
-        count = f"{self._count:,} pictures since the start"
+        count = f"{many(self._count, 'picture')} since the start"
         if self._trouble:
             return f"Waiting for {self._folder}, which cannot be read ({self._trouble}): {count}"
         return f"Watching {self._folder}: {count}"
@@ -120,10 +137,11 @@ class Watch:
     def _look(self, fresh: list[Arrival]) -> None:
         if not fresh:
             return
-        work = (Work(i, arrival.path) for i, arrival in enumerate(fresh))
+        items = [self._with_golden(self._item(arrival)) for arrival in fresh]
+        work = (Work(i, item.source, item.golden) for i, item in enumerate(items))
         (chunk,) = chunks.cut(work, len(fresh))
-        items = [self._item(arrival) for arrival in fresh]
         result = self._worker.look(chunk)
+        self._book.labels = self._labels()  # a watch may go on for months
         seen = [
             self._book.seen(items[one.index], one, result.worker)
             for one in result
@@ -143,6 +161,23 @@ class Watch:
         name = path.relative_to(self._folder).as_posix()
         shown, error = sources.shown_name(name), sources.unnamed(name)
         return Item(arrival.id, shown, arrival.path, sources.digest(path), error=error)
+
+    def _with_golden(self, item: Item) -> Item:
+        """The picture with the project's golden that it fits, where the model needs one."""
+        if self._project is None:
+            return item
+        try:
+            data = pictures.read(item.source)
+            small = lookalikes.small(pictures.decode(data, item.name, lookalikes.SIDE).pixels)
+        except LoupeError:  # the look itself tells
+            return item
+        with self._context.database.read() as session:
+            goldens = detecting.goldens(session, self._project)
+        best = self._alike.best(small, goldens)
+        if best is None:
+            return item
+        place = self._context.files.location(best.sha256)
+        return replace(item, golden=place, golden_sha256=best.sha256)
 
     def _write_out(self, seen: list[RunImage]) -> None:
         """A file of results for each picture, before its row says that it is done."""

@@ -27,6 +27,8 @@ Answer = Detections | Refused
 # How a golden lies on a picture: a, b, c, d, e, f take x, y of the picture to a x + b y + c and
 # d x + e y + f of its golden, stretched to the picture's size; empty where nobody knows.
 Lie = tuple[float, ...]
+# What a file may say of its classes.
+MOST_CLASSES, LONGEST_NAME = 10_000, 200
 NOTHING: Detections = np.zeros((0, 6), np.float32)
 
 

@@ -59,9 +59,7 @@ def train(
     """As `workers.models.yolo.train`; `extra` may hold from_scratch, accumulate and half."""
     training.check(data, parameters)
     _check_labels(data)
-    variant = parameters.variant or "resnet18"
-    if variant not in NETWORKS:
-        raise Invalid(f"There is no classifier {variant!r}; there are {', '.join(NETWORKS)}.")
+    variant = known(parameters.variant or "resnet18")
     chosen = start.choose(FAMILY, variant, begin, parameters.extra)
     task = training.Task(data, chosen, parameters, folder.resolve())
     return distributed.train(_loop, task, reporter)
@@ -157,9 +155,16 @@ class Lesson:
 RENAMED = (("", ""),)
 
 
+def known(variant: str) -> str:
+    """The variant, or a sentence."""
+    if variant not in NETWORKS:
+        raise Invalid(f"There is no classifier {variant!r}; there are {', '.join(NETWORKS)}.")
+    return variant
+
+
 def build(variant: str, classes: int) -> nn.Module:
     """A network with one logit a class, knowing nothing."""
-    network: nn.Module = NETWORKS[variant](weights=None, num_classes=classes)
+    network: nn.Module = NETWORKS[known(variant)](weights=None, num_classes=classes)
     return network
 
 

@@ -72,7 +72,10 @@ def load(path: Path | None, device: str = "cpu") -> FasterRcnn:
         raise Refused("A Faster R-CNN needs weights: train one first.")
     header, tensors = weights.load(path, FAMILY)
     network = networks.build(
-        header.variant, len(header.classes), header.image_size, bool(header.extra.get("frozen"))
+        networks.known(header.variant),
+        len(header.classes),
+        header.image_size,
+        bool(header.extra.get("frozen")),
     )
     states.fill(network, tensors, path)
     return FasterRcnn(header, network, device or training.device())

@@ -1,12 +1,17 @@
-"""A picture as a detector sees it: long side scaled to a size, padded to multiples of 32."""
+"""Fits a picture into a model's input without distorting it, and takes boxes back out of it.
+
+Training, evaluation and runs ask here alone: what a model is measured by is what it then does.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, cast
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from workers.models.base import Detections, Pixels
 
@@ -15,65 +20,82 @@ STRIDE = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
-    """The padded picture (BGR), and what leads back to the original: scales and corner."""
+class Fit:
+    """Where a picture lies in the input: its size there, the margins before it, the whole."""
 
-    pixels: Pixels
-    scale: tuple[float, float]
-    corner: tuple[int, int]
-    original: tuple[int, int]
+    width: int
+    height: int
+    left: int
+    top: int
+    input_width: int
+    input_height: int
 
-    def back(self, found: Detections) -> Detections:
-        """Boxes of the padded picture, in pixels of the original and inside it."""
-        result = found.copy()
-        for axis in (0, 1):
-            result[:, axis:4:2] = (found[:, axis:4:2] - self.corner[axis]) / self.scale[axis]
-            np.clip(result[:, axis:4:2], 0, self.original[axis], out=result[:, axis:4:2])
-        return result
+
+def fit(width: int, height: int, size: int) -> Fit:
+    """The longer side becomes `size`, exactly as the training does it; each side of the input is
+    the next multiple of 32."""
+    inner = _scaled(width, height, size)
+    outer = tuple(-(-side // STRIDE) * STRIDE for side in inner)
+    left, top = (outer[0] - inner[0]) // 2, (outer[1] - inner[1]) // 2
+    return Fit(inner[0], inner[1], left, top, outer[0], outer[1])
+
+
+def corner(width: int, height: int, size: int) -> Fit:
+    """The same for networks that were taught with margins on the right and below only."""
+    ratio = size / max(width, height)
+    inner = [max(int(side * ratio + 1e-6), 1) for side in (width, height)]
+    outer = [-(-side // STRIDE) * STRIDE for side in inner]
+    return Fit(inner[0], inner[1], 0, 0, outer[0], outer[1])
+
+
+def place(pixels: Pixels, where: Fit, target: NDArray[np.uint8]) -> None:
+    """Write the picture, resized, into the input (h, w, 3), blue first; margins are grey."""
+    bottom, right = where.top + where.height, where.left + where.width
+    inner = target[where.top : bottom, where.left : right]
+    if (where.height, where.width) != target.shape[:2]:
+        target[: where.top] = target[bottom:] = GREY
+        target[:, : where.left] = target[:, right:] = GREY
+    image = colour(pixels)
+    if image.shape[:2] == inner.shape[:2]:
+        inner[:] = image
+        return
+    cv2.resize(image, (where.width, where.height), dst=inner, interpolation=cv2.INTER_LINEAR)
+
+
+def placed(pixels: Pixels, where: Fit) -> Pixels:
+    """An input of its own for one picture."""
+    target = np.empty((where.input_height, where.input_width, 3), np.uint8)
+    place(pixels, where, target)
+    return target
+
+
+def back(boxes: Detections, where: Fit, width: int, height: int) -> Detections:
+    """Boxes of the input as boxes of the picture, clipped to it."""
+    across, down = width / where.width, height / where.height
+    moved = boxes.copy()
+    moved[:, 0:4:2] = ((boxes[:, 0:4:2] - where.left) * across).clip(0, width)
+    moved[:, 1:4:2] = ((boxes[:, 1:4:2] - where.top) * down).clip(0, height)
+    return moved
+
+
+def square(pixels: Pixels, size: int) -> Pixels:
+    """A picture scaled to fit a grey square, its proportions kept."""
+    width, height = _scaled(pixels.shape[1], pixels.shape[0], size)
+    where = Fit(width, height, (size - width) // 2, (size - height) // 2, size, size)
+    return placed(pixels, where)
 
 
 def colour(pixels: Pixels) -> Pixels:
     """Three channels, blue first, whatever the picture has."""
     if pixels.ndim == 2:
-        return np.repeat(pixels[:, :, None], 3, axis=2)
+        return _pixels(cv2.cvtColor(pixels, cv2.COLOR_GRAY2BGR))
     return pixels[:, :, :3]
 
 
-def scale(pixels: Pixels, size: int) -> Pixels:
-    """In colour, the long side scaled to a size."""
-    height, width = pixels.shape[:2]
-    ratio = size / max(height, width)
-    wide, high = (max(1, min(int(np.ceil(side * ratio)), size)) for side in (width, height))
-    image = colour(pixels)
-    if ratio == 1:
-        return image
-    return _pixels(cv2.resize(image, (wide, high), interpolation=cv2.INTER_LINEAR))
-
-
-def fit(pixels: Pixels, size: int) -> Fitted:
-    """Resize and pad, exactly as the training does."""
-    height, width = pixels.shape[:2]
-    image = scale(pixels, size)
-    high, wide = image.shape[:2]
-    right, below = -wide % STRIDE, -high % STRIDE
-    left, top = right // 2, below // 2
-    padded = pad(image, top, below - top, left, right - left)
-    return Fitted(padded, (wide / width, high / height), (left, top), (width, height))
-
-
-def square(pixels: Pixels, size: int) -> Pixels:
-    """A picture scaled to fit a grey square, its proportions kept."""
-    fitted = scale(pixels, size)
-    below, right = size - fitted.shape[0], size - fitted.shape[1]
-    return pad(fitted, below // 2, below - below // 2, right // 2, right - right // 2)
-
-
-def pad(image: Pixels, top: int, below: int, left: int, right: int) -> Pixels:
-    """A grey border."""
-    grey = (GREY,) * 3
-    return _pixels(
-        cv2.copyMakeBorder(image, top, below, left, right, cv2.BORDER_CONSTANT, value=grey)
-    )
+def _scaled(width: int, height: int, size: int) -> tuple[int, int]:
+    ratio = size / max(width, height)
+    wide, high = (max(1, min(math.ceil(side * ratio), size)) for side in (width, height))
+    return wide, high
 
 
 def _pixels(image: Any) -> Pixels:

@@ -11,7 +11,7 @@ import os
 import pickle
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,11 @@ import safetensors.torch
 import torch
 
 from backend.errors import Invalid, NotFound, Unavailable
+from workers.models.base import LONGEST_NAME, MOST_CLASSES
 
+LONGEST_HEADER = 10_000_000
+LARGEST_SIZE = 16_384
+_TOLD = ("family", "variant", "classes", "image_size", "extra")
 Tensors = dict[str, torch.Tensor]
 # What torch raises on a file that is damaged, or that holds more than plain numbers.
 DAMAGED = (
@@ -69,8 +73,22 @@ def load(path: Path, family: str) -> tuple[Header, Tensors]:
         raise Invalid(
             f"The weights {path.name} belong to the family {header.family!r}, not to {family!r}."
         )
-    tensors = safetensors.torch.load_file(path)
+    try:
+        tensors = safetensors.torch.load_file(path)
+    except (safetensors.SafetensorError, RuntimeError, ValueError, OSError) as error:
+        raise _no_weights(path, first_line(error)) from error
+    for name, tensor in tensors.items():
+        if not torch.isfinite(tensor).all():
+            raise _no_weights(path, f"{name[:80]} holds what is no number.")
     return header, {name: _widen(tensor) for name, tensor in tensors.items()}
+
+
+def renamed(path: Path, classes: tuple[str, ...], out: Path) -> Path:
+    """The weights with their classes called so; a file of another kind stays as it is."""
+    header = peek(path) if is_ours(path) else None
+    if header is None or len(header.classes) != len(classes) or header.classes == classes:
+        return path
+    return save(out, replace(header, classes=classes), safetensors.torch.load_file(path))
 
 
 def peek(path: Path) -> Header:
@@ -78,13 +96,44 @@ def peek(path: Path) -> Header:
     if not path.is_file():
         raise NotFound(f"There is no weights file {path}.")
     try:
+        _check_length(path)
         with safetensors.safe_open(path, framework="pt") as file:
             found = file.metadata() or {}
-        entries = {name: json.loads(found[name]) for name in ("family", "variant", "image_size")}
-        classes, extra = json.loads(found["classes"]), json.loads(found.get("extra", "{}"))
-    except (safetensors.SafetensorError, KeyError, ValueError, OSError) as error:
-        raise Invalid(f"The file {path.name} is no weights file of Loupe: {error}.") from error
-    return Header(classes=tuple(classes), extra=extra, **entries)
+        return _header({name: json.loads(value) for name, value in found.items() if name in _TOLD})
+    except KeyError as error:
+        raise _no_weights(path, f"it does not say its {error.args[0]}.") from error
+    except (safetensors.SafetensorError, ValueError, OSError, RecursionError) as error:
+        raise _no_weights(path, first_line(error)) from error
+
+
+class _Strange(ValueError):
+    """What a header says is none of what it may say."""
+
+
+def _check_length(path: Path) -> None:
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+    if length > LONGEST_HEADER:
+        raise ValueError(f"it begins with {length:,} bytes of what it says of itself")
+
+
+def _header(told: Mapping[str, Any]) -> Header:
+    classes, extra, size = told["classes"], told.get("extra", {}), told["image_size"]
+    if not isinstance(told["family"], str) or not isinstance(told["variant"], str):
+        raise _Strange("its family and variant are no words")
+    if not isinstance(classes, list) or not 0 < len(classes) <= MOST_CLASSES:
+        raise _Strange(f"it has no list of 1 to {MOST_CLASSES:,} classes")
+    if not all(isinstance(name, str) and len(name) <= LONGEST_NAME for name in classes):
+        raise _Strange("one of its classes has no name")
+    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SIZE:
+        raise _Strange(f"its pictures are not of 1 to {LARGEST_SIZE:,} pixels")
+    if not isinstance(extra, dict):
+        raise _Strange("what it says besides is no object")
+    return Header(told["family"], told["variant"], tuple(classes), size, extra)
+
+
+def _no_weights(path: Path, reason: str) -> Invalid:
+    return Invalid(f"The file {path.name} is no weights file of Loupe: {reason.rstrip('.')}.")
 
 
 def is_ours(path: Path) -> bool:

@@ -21,6 +21,7 @@ from workers.models.base import (
     Detections,
     Parameters,
     Picture,
+    Pixels,
     Reporter,
     Trained,
     TrainingSet,
@@ -72,15 +73,17 @@ class Yolo:
 
     def predict(self, batch: Sequence[Picture]) -> list[Detections]:
         """The detections of each picture, best first, from a score of .001 up, at most 300."""
-        fitted = [letterbox.fit(picture.pixels, self.image_size) for picture in batch]
-        shapes: dict[tuple[int, ...], list[int]] = {}
-        for index, each in enumerate(fitted):
-            shapes.setdefault(each.pixels.shape, []).append(index)
+        sizes = [(picture.pixels.shape[1], picture.pixels.shape[0]) for picture in batch]
+        fits = [letterbox.fit(width, height, self.image_size) for width, height in sizes]
+        alike: dict[tuple[int, int], list[int]] = {}
+        for index, where in enumerate(fits):
+            alike.setdefault((where.input_height, where.input_width), []).append(index)
         found = [NOTHING] * len(batch)
-        for chosen in shapes.values():
-            boxes = self._detect(tensor([fitted[index] for index in chosen]).to(self.device))
+        for chosen in alike.values():
+            inputs = [letterbox.placed(batch[index].pixels, fits[index]) for index in chosen]
+            boxes = self._detect(tensor(inputs).to(self.device))
             for index, rows in zip(chosen, boxes, strict=True):
-                found[index] = fitted[index].back(rows)
+                found[index] = letterbox.back(rows, fits[index], *sizes[index])
         return found
 
     def export(self, runtime: str, folder: Path) -> Path:
@@ -116,9 +119,9 @@ class _Boxes(torch.nn.Module):
         return self.network(images)[0]
 
 
-def tensor(fitted: Sequence[letterbox.Fitted]) -> torch.Tensor:
+def tensor(inputs: Sequence[Pixels]) -> torch.Tensor:
     """Pictures of one shape as the network takes them: RGB, channels first, 0 to 1."""
-    stacked = np.stack([each.pixels[:, :, ::-1].transpose(2, 0, 1) for each in fitted])
+    stacked = np.stack([each[:, :, ::-1].transpose(2, 0, 1) for each in inputs])
     return torch.from_numpy(stacked).float() / 255
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from backend.errors import Invalid
-from workers.models import offline, weights
+from workers.models import offline, weights, yolo_graph
 from workers.models.weights import Header
 
 offline.prepare()
@@ -34,7 +34,7 @@ def fresh(variant: str, classes: tuple[str, ...], image_size: int) -> tuple[Head
 
 def describe(network: Any, classes: tuple[str, ...], image_size: int) -> Header:
     """The header that goes with a network."""
-    architecture = {name: network.yaml[name] for name in network.yaml if name != "yaml_file"}
+    architecture = yolo_graph.checked(network.yaml)
     variant = str(architecture.get("scale", ""))
     return Header("yolo", variant, classes, image_size, {"architecture": architecture})
 
@@ -46,13 +46,12 @@ def save(path: Path, header: Header, network: Any) -> Path:
 
 def _ours(path: Path) -> tuple[Header, Any]:
     header, tensors = weights.load(path, "yolo")
-    network = tasks.DetectionModel(
-        dict(header.extra["architecture"]), nc=len(header.classes), verbose=False
-    )
-    _widen_head(network, tensors)
     try:
+        graph = yolo_graph.checked(header.extra.get("architecture"))
+        network = tasks.DetectionModel(graph, nc=len(header.classes), verbose=False)
+        _widen_head(network, tensors)
         network.load_state_dict(tensors)
-    except RuntimeError as error:
+    except weights.DAMAGED as error:
         raise Invalid(f"The weights {path.name} do not fit: {weights.first_line(error)}") from error
     network.names = dict(enumerate(header.classes))
     return header, network
@@ -71,8 +70,14 @@ def _theirs(path: Path) -> tuple[Header, Any]:
     network = found.get("ema") or found.get("model")
     if not isinstance(network, tasks.DetectionModel):
         raise Invalid(f"The weights {path.name} hold no YOLO detector.")
-    classes = tuple(str(network.names[index]) for index in sorted(network.names))
-    return describe(network, classes, _image_size(found)), network
+    try:
+        classes = tuple(str(network.names[index]) for index in sorted(network.names))
+        return describe(network, classes, _image_size(found)), network
+    except weights.DAMAGED as error:
+        raise Invalid(
+            f"The weights {path.name} hold a YOLO that Loupe does not build: "
+            f"{weights.first_line(error)}"
+        ) from error
 
 
 @contextlib.contextmanager

@@ -6,29 +6,29 @@ outlive a cancel.
 
 from __future__ import annotations
 
-import errno
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from backend import settings as all_settings
 from backend.domain import Job
 from backend.errors import Cancelled, LeaseLost, LoupeError, Refused, Unavailable
 from backend.jobs import holding, journal, kinds, queue
 from backend.settings import Settings
-from backend.storage import engine, files
+from backend.storage import engine, files, outages
 from workers import cluster, handlers, scratch, wire
 from workers.context import Context
 
 log = logging.getLogger(__name__)
-STORAGE_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+AGAIN = 1.0
 
 
 def main(descriptor: int) -> None:
     """Wait for the job's number, carry it out, and keep how it ended."""
-    scratch.move_in()
     line = wire.Child(descriptor)
     settings = all_settings.current()
     database = engine.connect(settings)
@@ -43,6 +43,7 @@ def main(descriptor: int) -> None:
 def _run(
     line: wire.Child, settings: Settings, database: engine.Database, job: Job
 ) -> Mapping[str, Any]:
+    scratch.move_in()
     request = kinds.decode(job.kind, job.request)
     folder = journal.folder(settings.home, job.id)
     folder.mkdir(parents=True, exist_ok=True)
@@ -61,34 +62,52 @@ def carry_out(database: engine.Database, job: Job, run: Callable[[], Mapping[str
     except (Cancelled, LeaseLost) as ended:
         log.info("%s", ended)
     except Unavailable as error:
-        with database.write.begin() as session:
-            holding.forgive(session, job, str(error))
+        _forgive(database, job, str(error))
     except LoupeError as error:
         _fail(database, job, str(error))
-    except (OSError, OperationalError) as error:
+    except (OSError, SQLAlchemyError) as error:
         log.exception("Job %d stopped.", job.id)
-        _fail(database, job, _plain(error))
+        _give_up(database, job, error)
     except Exception as error:
         log.exception("Job %d stopped.", job.id)
         if _is_the_clusters(error):
-            with database.write.begin() as session:
-                holding.forgive(session, job, "A part of the Ray cluster broke down.")
+            _forgive(database, job, "A part of the Ray cluster broke down.")
         else:
             _fail(database, job, _unexpected(error))
 
 
+def _give_up(database: engine.Database, job: Job, error: Exception) -> None:
+    """A full disk waits for a person to make room; a database that is away comes back."""
+    told = outages.sentence(error)
+    if told and not outages.is_full(error):
+        _forgive(database, job, told)
+    else:
+        _fail(database, job, told or _unexpected(error))
+
+
+def _forgive(database: engine.Database, job: Job, reason: str) -> None:
+    _write(database, lambda session: holding.forgive(session, job, reason))
+
+
 def _fail(database: engine.Database, job: Job, reason: str) -> None:
-    with database.write.begin() as session:
-        holding.fail(session, job, reason)
+    _write(database, lambda session: holding.fail(session, job, reason))
 
 
-def _plain(error: OSError | OperationalError) -> str:
-    full = isinstance(error, OSError) and error.errno in STORAGE_FULL
-    if full or "disk is full" in str(error):
-        name = getattr(error, "filename", None)
-        where = f" (writing {name})" if name else ""
-        return f"The disk is full{where}. Make room and try the job again; nothing saved is lost."
-    return _unexpected(error)
+def _write(database: engine.Database, end: Callable[[Session], object]) -> None:
+    """Keep how the job ended, as soon as the database takes it; whoever cannot wait kills us."""
+    while True:
+        try:
+            with database.write.begin() as session:
+                end(session)
+                return
+        except LeaseLost as lost:
+            log.info("%s", lost)
+            return
+        except SQLAlchemyError as error:
+            if not outages.sentence(error):
+                raise
+            log.warning("%s", outages.sentence(error))
+            time.sleep(AGAIN)
 
 
 def _is_the_clusters(error: Exception) -> bool:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.errors import Unavailable
-from workers.engine import letterbox, nms
-from workers.engine.letterbox import Fit
+from workers.engine import nms
+from workers.models import letterbox
 from workers.models.base import NOTHING, Detections, Picture
+from workers.models.letterbox import Fit
 
 IOU = 0.7
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.errors import Invalid, Refused
-from workers.engine import letterbox
+from workers.models import letterbox
 from workers.models.base import Model
 from workers.runtimes import Source, compiled
 from workers.runtimes.boxes import BoxModel

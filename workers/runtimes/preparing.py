@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import shutil
 import uuid
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from backend import apart
 from backend.errors import Invalid, NotFound
 from workers import runtimes
 from workers.models.base import Model
@@ -57,8 +57,8 @@ def prepare_apart(
     wanted = _wanted(source, cache, runtime, precision)
     if (wanted.folder / FACTS).is_file():
         return _complete(wanted)
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as apart:
-        return apart.submit(prepare, source, cache, runtime, precision, calibration).result()
+    with ProcessPoolExecutor(1, apart.context("spawn")) as process:
+        return process.submit(prepare, source, cache, runtime, precision, calibration).result()
 
 
 def load(prepared: Prepared, confidence: float = 0.25, threads: int = 1) -> Model:

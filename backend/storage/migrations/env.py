@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from alembic import context
-from sqlalchemy import Connection, MetaData
+from sqlalchemy import Connection
 
-from backend.storage.tables import OperationalBase, WarehouseBase
-
-
-def both() -> MetaData:
-    """All tables of both bases, which live in one database by default."""
-    metadata = MetaData()
-    for base in (OperationalBase, WarehouseBase):
-        for table in base.metadata.sorted_tables:
-            table.to_metadata(metadata)
-    return metadata
+from backend.storage.tables import Base
 
 
 def main() -> None:
@@ -22,7 +13,7 @@ def main() -> None:
     connection: Connection = context.config.attributes["connection"]
     context.configure(
         connection=connection,
-        target_metadata=both(),
+        target_metadata=Base.metadata,
         render_as_batch=True,
         user_module_prefix="types.",
     )

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workers.engine import letterbox, nms
+from workers.engine import nms
+from workers.models import letterbox
 
 
 @pytest.mark.parametrize(("width", "height"), [(500, 375), (375, 500), (640, 640), (3000, 40)])

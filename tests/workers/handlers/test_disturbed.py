@@ -42,11 +42,11 @@ def _pragma(database: Database, text: str) -> Iterator[None]:
     def say(connection: Any, _: object) -> None:
         connection.execute(f"PRAGMA {text}")
 
-    event.listen(database.operational, "connect", say)
-    database.operational.dispose()
+    event.listen(database.engine, "connect", say)
+    database.engine.dispose()
     yield
-    event.remove(database.operational, "connect", say)
-    database.operational.dispose()
+    event.remove(database.engine, "connect", say)
+    database.engine.dispose()
 
 
 class Holder(logging.Handler):
@@ -72,7 +72,7 @@ class Holder(logging.Handler):
 
 def test_a_run_whose_database_is_locked_meanwhile_is_written_whole(place: Place) -> None:
     project = place.sample(6)
-    holder = Holder(Path(str(place.database.operational.url.database)))
+    holder = Holder(Path(str(place.database.engine.url.database)))
     logging.getLogger("workers").addHandler(holder)
     holder.thread.start()
     with _pragma(place.database, "busy_timeout=300"):

@@ -79,9 +79,10 @@ def test_an_image_that_fits_no_golden_stays_without(place: Place) -> None:
 
 def test_group_goes_before_name_and_name_before_look() -> None:
     first, second = Subject(1, "line/a7_golden.png", "a", "", "lot 1"), Subject(2, "b.png", "b")
-    assert fitting.candidates(Subject(3, "b.png", "c", "", "lot 1"), [first, second]) == [first]
-    assert fitting.candidates(Subject(3, "line/a7_012.png", "c"), [first, second]) == [first]
-    assert fitting.candidates(Subject(3, "c.png", "c"), [first, second]) == [first, second]
+    candidates = fitting.Candidates([first, second])
+    assert candidates.of(Subject(3, "b.png", "c", "", "lot 1")) == [first]
+    assert candidates.of(Subject(3, "line/a7_012.png", "c")) == [first]
+    assert candidates.of(Subject(3, "c.png", "c")) == [first, second]
 
 
 def shifted(place: Place) -> Project:

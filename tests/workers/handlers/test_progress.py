@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from backend.jobs import kinds, queue
+from backend.jobs import holding, kinds, queue
+from backend.services import training
 from tests.workers.handlers import places
+from tests.workers.handlers.places import Place
+from workers import data
+from workers.context import Context
+from workers.handlers import train
 
 
 def test_a_sentence_that_comes_too_soon_is_told_by_a_later_check(tmp_path: Path) -> None:
@@ -22,4 +28,41 @@ def test_a_sentence_that_comes_too_soon_is_told_by_a_later_check(tmp_path: Path)
         with place.database.read() as session:
             told = queue.get(session, context.job.id).message
     assert told == "Step 1 of 2"
+    place.database.close()
+
+
+def paused_at(place: Place, part: float) -> None:
+    """A training that was paused, and waits again."""
+    project = place.sample(12)
+    with place.database.write.begin() as session:
+        training.retrain(session, project, "golden")
+    job = place.claim()
+    with place.database.write.begin() as session:
+        holding.progress(session, job, part, "Epoch 6 of 10")
+        queue.pause(session, job.id)
+        holding.release(session, job, "Paused.")
+        queue.resume(session, job.id)
+
+
+def test_what_prepares_takes_back_nothing_of_how_far_a_training_came(tmp_path: Path) -> None:
+    place = places.make(tmp_path / "home")
+    paused_at(place, 0.6)
+    job = place.claim()
+    prepares: list[Callable[[Context], object]] = [
+        lambda context: data.lay_out(context, job.request["snapshot_id"]),
+        lambda context: train.Part(context).progress(0.0, "Starting 2 training processes."),
+    ]
+    for prepare in prepares:
+        prepare(place.context(job))
+        with place.database.read() as session:
+            assert queue.get(session, job.id).progress == 0.6
+    place.database.close()
+
+
+def test_a_training_that_is_tried_again_begins_at_nothing(tmp_path: Path) -> None:
+    place = places.make(tmp_path / "home")
+    paused_at(place, 0.6)
+    with place.database.write.begin() as session:
+        job = queue.cancel(session, 1)
+        assert queue.retry(session, job.id).progress == 0.0
     place.database.close()

@@ -92,7 +92,7 @@ def test_a_folder_that_is_away_for_a_moment_is_waited_for(place: Place, tmp_path
     many.photo(inbox / "one.png", 1)
     job = _ask(place, inbox)
     with _watching(place):
-        _until_said(place, job.id, f"Watching {inbox}: 1 pictures", 120.0)
+        _until_said(place, job.id, f"Watching {inbox}: 1 picture since", 120.0)
         inbox.rename(away)
         _until_said(place, job.id, f"Waiting for {inbox}, which cannot be read (No such file")
         many.photo(away / "two.png", 2)
@@ -164,3 +164,18 @@ def test_each_arriving_picture_is_looked_at_once_also_after_a_kill(
     with house.database.write.begin() as session:
         queue.cancel(session, job.id)
     assert house.until_ended(job.id).state is JobState.CANCELLED
+
+
+def test_a_board_that_arrives_is_compared_with_the_golden_that_it_fits(
+    place: Place, tmp_path: Path
+) -> None:
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    project = place.sample(3)
+    with place.database.write.begin() as session:
+        board = next(iter(detecting.subjects(session, project, {})))
+        (inbox / "board.png").write_bytes(place.files.read(board.sha256))
+        job = detecting.watch(session, project, "golden", inbox)
+    with _watching(place):
+        _until_said(place, job.id, f"Watching {inbox}: 1 picture since", 120.0)
+    assert _seen(place, job.id) == {"board.png": "ok"}

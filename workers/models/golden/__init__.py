@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from backend.words import many
 from workers.models.base import Parameters, Reporter, Trained, TrainingSet
 from workers.models.golden import learning as learns
 from workers.models.golden import lessons, names, settings, weights
@@ -48,7 +49,7 @@ def train(
     chosen = settings.read(parameters.extra)
     other = _partner(start, parameters.extra.get("partner", {}))
     read, glosses = lessons.School(snapshot, chosen, reporter, other, parameters.seed).read()
-    reporter.progress(0.9, f"Learning from {len(read)} pictures.")
+    reporter.progress(0.9, f"Learning from {many(len(read), 'picture')}.")
     learned = learns.learn(read, snapshot.classes, parameters.seed)
     file = folder / "golden.npz"
     model = GoldenModel(snapshot.classes, chosen, learned.judge, learned.edges, other, glosses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,11 @@ ALSO = {
     "copper": ("copper", "spuriouscopper"),
     "pin-hole": ("pinhole", "missinghole"),
 }
+
+
+def known(names: Collection[str]) -> str:
+    """Of the names that one class has and had, the one by which the rules know it, if there is."""
+    return next((n for n in sorted(names) if any(_found(k, [n]) == 0 for k in ALSO)), min(names))
 
 
 def classes_for(wanted: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,104 @@
+"""Threads of their own for reading, for saving and for long answers: none takes the others away.
+
+Who waits for a thread holds none, and is told when the wait was too long.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+from anyio.lowlevel import RunVar
+from fastapi.routing import APIRoute
+
+from backend.errors import Unavailable
+
+# Seconds: who saves is told soon; a page of pictures may take its time on a busy machine.
+PATIENCE, LONGEST = 20.0, 120.0
+SAFE = frozenset({"GET", "HEAD"})
+Endpoint = Callable[..., Any]
+E = TypeVar("E", bound=Endpoint)
+T = TypeVar("T")
+
+
+class Pool(StrEnum):
+    """What a request does while it holds a thread."""
+
+    READ = "reading"
+    WRITE = "saving"
+    HEAVY = "long answers"
+    PICTURE = "pictures"
+
+
+# Together fewer than the connections that `backend.storage.engine` keeps for a process.
+SIZES = {Pool.READ: 14, Pool.WRITE: 10, Pool.HEAVY: 4, Pool.PICTURE: 8}
+_POOL = "loupe_pool"
+_LIMITERS: RunVar[dict[Pool, anyio.CapacityLimiter]] = RunVar("loupe_pools")
+
+
+def heavy(endpoint: E) -> E:
+    """Mark a route whose answer grows with the project, so that it never stands before others."""
+    setattr(endpoint, _POOL, Pool.HEAVY)
+    return endpoint
+
+
+def picture(endpoint: E) -> E:
+    """Mark a route that gives a picture: many are asked for at once, and some are made first."""
+    setattr(endpoint, _POOL, Pool.PICTURE)
+    return endpoint
+
+
+class Pooled(APIRoute):
+    """A route that runs in a thread of its pool."""
+
+    def __init__(self, path: str, endpoint: Endpoint, **options: Any) -> None:
+        self.pool = _pool(endpoint, options.get("methods") or {"GET"})
+        if not inspect.iscoroutinefunction(endpoint):
+            endpoint = _threaded(endpoint, self.pool)
+        super().__init__(path, endpoint, **options)
+
+
+async def run(pool: Pool, work: Callable[..., T], *given: Any, **named: Any) -> T:
+    """Do the work in a thread of the pool; only the wait before it is bounded."""
+    limiter, me = _limiters()[pool], object()
+    patience = PATIENCE if pool is Pool.WRITE else LONGEST
+    with anyio.move_on_after(patience) as wait:
+        await limiter.acquire_on_behalf_of(me)
+    if wait.cancelled_caught:
+        raise Unavailable(
+            f"Too much is asked for at once: there was no place for {pool} for {patience:.0f} "
+            "seconds. Nothing was changed; try again in a moment."
+        )
+    try:
+        one = anyio.CapacityLimiter(1)
+        return await anyio.to_thread.run_sync(partial(work, *given, **named), limiter=one)
+    finally:
+        limiter.release_on_behalf_of(me)
+
+
+def _threaded(endpoint: Endpoint, pool: Pool) -> Callable[..., Awaitable[Any]]:
+    @functools.wraps(endpoint)
+    async def running(*given: Any, **named: Any) -> Any:
+        return await run(pool, endpoint, *given, **named)
+
+    return running
+
+
+def _pool(endpoint: Endpoint, methods: set[str]) -> Pool:
+    usual = Pool.READ if set(methods) <= SAFE else Pool.WRITE
+    return Pool(getattr(endpoint, _POOL, usual))
+
+
+def _limiters() -> dict[Pool, anyio.CapacityLimiter]:
+    try:
+        return _LIMITERS.get()
+    except LookupError:
+        made = {pool: anyio.CapacityLimiter(size) for pool, size in SIZES.items()}
+        _LIMITERS.set(made)
+        return made

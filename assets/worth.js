@@ -1,0 +1,27 @@
+/** Which model a person is offered first: one that was measured to find something. */
+
+/** Below this nothing is found that one could work with. */
+const NOTHING = 0.05;
+
+/** What was measured of a model. @param {any} model */
+export function worth(model) {
+  return model?.metrics.map50 ?? model?.metrics.accuracy;
+}
+
+/** Whether a model was measured and finds next to nothing. @param {any} model */
+export function worthless(model) {
+  return Number.isFinite(worth(model)) && worth(model) < NOTHING;
+}
+
+/**
+ * The name of what to detect with: the champion, else the best of the others; the golden board where
+ * there are goldens and no model is worth more than its rules alone; "" where nothing is worth it.
+ * @param {any[]} models @param {boolean} goldens
+ */
+export function best(models, goldens) {
+  const some = models.filter((one) => one.state === "ready" && !worthless(one)).sort((a, b) => (worth(b) ?? 0) - (worth(a) ?? 0));
+  const chosen = some.find((one) => one.champion) ?? some[0];
+  const rules = Math.max(...models.map((one) => one.metrics.ap_rules ?? 0), 0);
+  if (goldens && (!chosen || rules > (worth(chosen) ?? 1))) return "golden";
+  return chosen?.name ?? "";
+}

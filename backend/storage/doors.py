@@ -1,0 +1,159 @@
+"""Who asks: in a session of a person, the rows of projects that are shut to them are not there.
+
+The filter stands here, under every query, so that no route and no service can forget it; what it
+cannot filter is refused. Workers and the command line ask as the owner, who sees all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, Executable, Result, bindparam, event, exists, or_, select
+from sqlalchemy.orm import ORMExecuteState, Session, sessionmaker, with_loader_criteria
+from sqlalchemy.orm.interfaces import CriteriaOption
+
+from backend.domain import Person, Role
+from backend.storage import tables
+
+Query = TypeVar("Query", bound=Executable)
+Seen = Callable[[Any], ColumnElement[bool]]
+
+MEMBERS = "members"
+_ASKER, _SHUT, _ALL = "loupe_asker", "loupe_shut", "loupe_of_all_projects"
+# Values come with each statement, so that one compiled statement serves everybody.
+_CLOSED: Any = bindparam(_SHUT, expanding=True)
+_NAME: Any = bindparam(_ASKER)
+
+
+def _own(row: Any) -> ColumnElement[bool]:
+    """What has no project, as a folder looked at from the command line, is its author's alone."""
+    # Of an empty list even what is no project is not a part.
+    shared = row.project_id.is_not(None) & row.project_id.not_in(_CLOSED)
+    return or_(shared, row.project_id.is_(None) & (row.author == _NAME))
+
+
+def _of_image(row: Any) -> ColumnElement[bool]:
+    image = tables.ImageRow.__table__.alias()
+    there = exists().where(image.c.id == row.image_id, image.c.project_id.not_in(_CLOSED))
+    return there.correlate_except(image)
+
+
+def _of_run(row: Any) -> ColumnElement[bool]:
+    run = tables.RunRow.__table__.alias()
+    return exists().where(run.c.id == row.run_id, _own(run.c)).correlate_except(run)
+
+
+def _of_job(row: Any) -> ColumnElement[bool]:
+    job = tables.JobRow.__table__.alias()
+    return exists().where(job.c.id == row.job_id, _own(job.c)).correlate_except(job)
+
+
+def _of_snapshot(row: Any) -> ColumnElement[bool]:
+    snapshot = tables.SnapshotRow.__table__.alias()
+    there = exists().where(snapshot.c.id == row.snapshot_id, snapshot.c.project_id.not_in(_CLOSED))
+    return there.correlate_except(snapshot)
+
+
+# Each row of each of these tables leads to a project. (A lambda each: they are told apart by it.)
+LEADING: Mapping[Any, Seen] = {
+    tables.ProjectRow: lambda row: row.id.not_in(_CLOSED),
+    tables.ClassRow: lambda row: row.project_id.not_in(_CLOSED),
+    tables.ClassNameRow: lambda row: row.project_id.not_in(_CLOSED),
+    tables.ImageRow: lambda row: row.project_id.not_in(_CLOSED),
+    tables.SnapshotRow: lambda row: row.project_id.not_in(_CLOSED),
+    tables.SelectionRow: lambda row: row.project_id.not_in(_CLOSED),
+    tables.ModelRow: lambda row: row.project_id.not_in(_CLOSED),
+    tables.JobRow: lambda row: _own(row),
+    tables.RunRow: lambda row: _own(row),
+    tables.BoxRow: lambda row: _of_image(row),
+    tables.RevisionRow: lambda row: _of_image(row),
+    tables.SnapshotImageRow: lambda row: _of_snapshot(row),
+    tables.JobEventRow: lambda row: _of_job(row),
+    tables.DecisionRow: lambda row: _of_run(row),
+    tables.RepeatRow: lambda row: _of_run(row),
+    tables.LeaseRow: lambda row: _of_run(row),
+    tables.RunImageRow: lambda row: _of_run(row),
+    tables.DetectionRow: lambda row: _of_run(row),
+    tables.MetricRow: lambda row: _of_job(row),
+}
+# The rows of these belong to no project.
+APART = (tables.WorkerRow, tables.PersonRow, tables.LoginRow, tables.SettingRow)
+CRITERIA: Any = tuple(
+    with_loader_criteria(
+        table, seen, include_aliases=True, propagate_to_loaders=False, track_closure_variables=False
+    )
+    for table, seen in LEADING.items()
+)
+
+
+class _Filters(CriteriaOption):
+    """All criteria as one option: a statement's key in the cache of compiled ones stays short."""
+
+    _traverse_internals = []  # noqa: RUF012
+    propagate_to_loaders = False
+
+    def process_compile_state(self, compile_state: Any) -> None:
+        self.get_global_criteria(compile_state.global_attributes)
+
+    def process_compile_state_replaced_entities(
+        self,
+        compile_state: Any,
+        mapper_entities: Any,  # noqa: ARG002
+    ) -> None:
+        self.process_compile_state(compile_state)
+
+    def get_global_criteria(self, attributes: dict[Any, Any]) -> None:
+        for one in CRITERIA:
+            one.get_global_criteria(attributes)
+
+
+FILTERS = _Filters()
+
+
+def asked_by(person: Person | None) -> dict[str, Any]:
+    """The `info` of a session in which a person asks; without one it is the owner's."""
+    return {_ASKER: person}
+
+
+def of_all(query: Query) -> Query:
+    """The query over all projects, for places in a queue and other bare numbers."""
+    return query.execution_options(**{_ALL: True})
+
+
+def shut(session: Session, person: Person) -> frozenset[int]:
+    """The projects that a person may not enter."""
+    if person.role is Role.ADMIN:
+        return frozenset()
+    rows = session.execute(of_all(select(tables.ProjectRow.id, tables.ProjectRow.options)))
+    return frozenset(id_ for id_, chosen in rows if not _enters(chosen.get(MEMBERS), person))
+
+
+def guard(sessions: sessionmaker[Session]) -> sessionmaker[Session]:
+    """Filter all that is asked in these sessions."""
+    event.listen(sessions, "do_orm_execute", _filtered)
+    return sessions
+
+
+def _filtered(asked: ORMExecuteState) -> Result[Any] | None:
+    person: Person | None = asked.session.info.get(_ASKER)
+    if person is None or person.role is Role.ADMIN or asked.execution_options.get(_ALL):
+        return None
+    if asked.is_insert or asked.is_column_load:
+        return None
+    if not asked.is_orm_statement or not hasattr(asked.statement, "options"):
+        raise TypeError(f"In a session of a person this cannot be filtered: {asked.statement}")
+    values = {_SHUT: _closed(asked.session, person), _ASKER: person.name}
+    asked.parameters = asked.parameters or {}
+    return asked.invoke_statement(asked.statement.options(FILTERS), params=values)
+
+
+def _closed(session: Session, person: Person) -> list[int]:
+    known: list[int] | None = session.info.get(_SHUT)
+    if known is None:
+        known = session.info[_SHUT] = sorted(shut(session, person))
+    return known
+
+
+def _enters(names: list[str] | None, person: Person) -> bool:
+    return names is None or person.name in names

@@ -1,0 +1,93 @@
+"""One thing of every kind in a project, for tests that ask what holds for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from backend.domain import Box, Detection, DetectionRef, Run, RunImage, State, Verdict
+from backend.jobs import kinds, queue
+from backend.services import (
+    classes,
+    deciding,
+    images,
+    labelling,
+    listing,
+    registry,
+    repeating,
+    selections,
+    snapshots,
+)
+from backend.storage import warehouse
+from backend.storage.tables import LeaseRow, MetricRow
+
+CLASS = "nick"
+FOUND = Detection(4.0, 4.0, 20.0, 20.0, CLASS, 0.9)
+DOUBTED = Detection(30.0, 30.0, 50.0, 50.0, CLASS, 0.5, 1)
+
+
+@dataclass(frozen=True)
+class Things:
+    """The names of what a project has; `project` is its id, `model` that of its champion."""
+
+    project: int
+    name: str
+    images: tuple[int, ...]
+    sha256: str
+    box: str
+    class_: int
+    model: int
+    snapshot: int
+    job: int
+    run: int
+
+
+def furnish(session: Session, project: int, name: str, author: str = "ana") -> Things:
+    """Add to a project, which has images, one of all that a project may have."""
+    ids = tuple(listing.ids(session, project, listing.Filter()))
+    found = classes.ensure(session, project, CLASS).id
+    job = queue.enqueue(session, kinds.Detect(project, "golden"), author=author)
+    warehouse.start(session, Run(job.id, "golden", "golden", _now(), project_id=project))
+    seen = [RunImage(one, str(one), detections=(FOUND, DOUBTED)) for one in ids]
+    warehouse.record(session, job.id, seen)
+    warehouse.finish(session, job.id, 1.0, {})
+    saved = _review(session, job.id, ids[0], author)
+    frozen = snapshots.freeze(session, project, 1, author)
+    selections.kept(session, project, {"images": range(selections.FEW + 1)})
+    model = _champion(session, project, frozen.id)
+    session.add(MetricRow(job_id=job.id, name="map50", class_id=0, value=0.5))
+    first = images.get(session, ids[0])
+    return Things(project, name, ids, first.sha256, saved, found, model, frozen.id, job.id, job.id)
+
+
+def _review(session: Session, run: int, image: int, author: str) -> str:
+    """An image that was reviewed, twice, and that somebody still has before them."""
+    box = Box(4.0, 4.0, 20.0, 20.0, CLASS, id="b" * 32, detection=DetectionRef(run, image, 0))
+    sheet = deciding.Sheet(
+        labelling.version_of(session, image),
+        (box,),
+        State.DONE,
+        run_id=run,
+        rejected=(1,),
+        review=True,
+        verdict=Verdict.FAIL,
+    )
+    deciding.save(session, image, sheet, author)
+    repeating.record(session, run, image, sheet, author)
+    later = _now() + timedelta(hours=1)
+    session.add(LeaseRow(run_id=run, image_id=image, holder="tab", author=author, until=later))
+    session.flush()
+    return box.id
+
+
+def _champion(session: Session, project: int, snapshot: int) -> int:
+    model = registry.add(
+        session, project, "yolo", classes=(CLASS,), snapshot_id=snapshot, parameters={}
+    )
+    return registry.complete(session, model.id, "0" * 64, {"map50": 0.5}).id
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

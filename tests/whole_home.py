@@ -1,0 +1,107 @@
+"""A small home in which every table has rows, made by the services themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from backend.domain import Box, Detection, DetectionRef, Origin, Run, RunImage, State, Verdict
+from backend.jobs import journal, kinds, queue
+from backend.services import (
+    classes,
+    deciding,
+    detecting,
+    images,
+    labelling,
+    projects,
+    queueing,
+    registry,
+    repeating,
+    snapshots,
+)
+from backend.services.images import NewImage
+from backend.storage import tables, types, warehouse
+from backend.storage.engine import Database
+
+RUN = 900
+OPEN = Detection(10, 10, 30, 30, "open", 0.9)
+SPUR = Detection(40, 40, 60, 55, "spur", 0.6, 1)
+
+
+def fill(database: Database, sha256: str = "a" * 64) -> int:
+    """A project with labels, a training, a run and its review; gives its number."""
+    with database.write.begin() as session:
+        projects.create(session, "empty")
+        project = projects.create(session, "boards", classes=["open", "spur", "old spur"])
+        golden = NewImage("golden", sha256, 99, 99, is_golden=True)
+        new = [NewImage(name, sha256, 99, 99, golden="golden") for name in "abc"]
+        images.add(session, project.id, [golden, *new], "ana")
+        ids = images.ids(session, project.id, "abc")
+        seen = [RunImage(id_, name, sha256, detections=(OPEN, SPUR)) for name, id_ in ids.items()]
+        _train(session, project.id, ids["c"])
+        model = registry.champion(session, project.id)
+        assert model is not None
+        warehouse.start(session, Run(RUN, "v1", "yolo", types.now(), project.id, model_id=model.id))
+        warehouse.record(session, RUN, seen)
+        warehouse.finish(session, RUN, 1.0, {})
+        detecting.mark(
+            session, {id_: round(warehouse.doubt((0.9, 0.6)), 4) for id_ in ids.values()}
+        )
+        _review(session, ids["a"])
+        person = {"name": "ana", "role": "admin", "password": ""}
+        session.execute(insert(tables.PersonRow), [person])
+        session.execute(insert(tables.LoginRow), [{"id": "f" * 64, "person": "ana"}])
+        chosen = {"project_id": project.id, "digest": "d" * 64, "images": sorted(ids.values())}
+        session.execute(insert(tables.SelectionRow), [chosen])
+        queueing.take(session, RUN, queueing.Choice(), "tab", "bo")
+    return project.id
+
+
+def rows(session: Session) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table."""
+    found = {}
+    for table in tables.Base.metadata.sorted_tables:
+        query = select(table).order_by(*table.primary_key.columns)
+        found[table.name] = [tuple(row) for row in session.execute(query)]
+    return found
+
+
+def _train(session: Session, project_id: int, image_id: int) -> None:
+    """Two models from a label of a class that was merged into another."""
+    box = Box(1, 2, 30, 40, "old spur")
+    labelling.save(session, image_id, 0, [box], "ana", state=State.DONE, label="old spur")
+    spur, old = (classes.find(session, project_id, name) for name in ("spur", "old spur"))
+    assert spur is not None
+    assert old is not None
+    classes.merge(session, old.id, spur.id)
+    frozen = snapshots.freeze(session, project_id, 0, "ana")
+    job = queue.enqueue(session, kinds.Check(project_id, steps=1))
+    later = queue.enqueue(session, kinds.Check(project_id, steps=1), after=job.id)
+    journal.write(session, later.id, "Waits.")
+    for _ in range(2):
+        made = registry.add(
+            session, project_id, "yolo", classes=("open", "spur"), snapshot_id=frozen.id,
+            parameters={},
+        )  # fmt: skip
+        registry.set_job(session, made.id, job.id)
+        registry.complete(session, made.id, "", {})
+
+
+def _review(session: Session, image_id: int) -> None:
+    """One detection becomes a box, one is refused and then not."""
+    taken = Box(10, 10, 30, 30, "open", Origin.MODEL, detection=DetectionRef(RUN, image_id, 0))
+    for version, rejected in enumerate(((1,), ())):
+        sheet = deciding.Sheet(
+            version, (taken,), State.DONE, run_id=RUN, rejected=rejected, review=True,
+            verdict=Verdict.FAIL,
+        )  # fmt: skip
+        saved = deciding.save(session, image_id, sheet, "ana")
+        taken = saved.boxes[0]
+    repeating.record(session, RUN, image_id, sheet, "bo")
+    session.execute(
+        insert(tables.MetricRow),
+        [{"job_id": 1, "name": "ap50", "class_id": 1, "model_id": 1, "value": 0.5}],
+    )
+    session.execute(update(tables.ImageRow).filter_by(id=image_id).values(split="train"))

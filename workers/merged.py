@@ -1,0 +1,31 @@
+"""What a model finds, by the classes of now: two that it was taught may have become one since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workers.engine import nms
+from workers.models.base import Detections
+
+# Two boxes of one class that overlap so far are one defect, as they are where runs are measured.
+SAME = 0.5
+
+
+def renumbered(found: Detections, places: Sequence[int]) -> Detections:
+    """The boxes with each class at its place; those of a class without one (-1) are left out."""
+    if list(places) == list(range(len(places))):
+        return found
+    moved = found.copy()
+    moved[:, 5] = np.array([*places, -1], np.float32)[found[:, 5].astype(int)]
+    return moved[moved[:, 5] >= 0]
+
+
+def once(found: Detections, places: Sequence[int]) -> Detections:
+    """The same, best first; of two boxes on one spot whose classes were merged, the better one."""
+    moved = renumbered(found, places)
+    there = [place for place in places if place >= 0]
+    if len(set(there)) == len(there):
+        return moved
+    return nms.suppress(moved, SAME, len(moved))
