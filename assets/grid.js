@@ -69,7 +69,7 @@ class Browse {
     const chosen = new URLSearchParams([...query].filter(([name]) => FILTERS.includes(name)));
     const key = `${query.get("project")}?${chosen}`;
     this.sort.value = query.get("sort") || "name";
-    if (key === this.key && !this.stale && (!query.get("project") || this.reading.stands(query.get("project")))) return this.wall.draw();
+    if (key === this.key && !this.stale && (!query.get("project") || this.reading.stands(query.get("project")))) return this.wall.layout();
     const moved = key !== this.key;
     this.key = key;
     this.stale = false;
@@ -77,7 +77,13 @@ class Browse {
     this.empty.hidden = Boolean(query.get("project"));
     if (this.frame.hidden) return this.reading.rest();
     // A filter is typed while its answer is on the way: only another project clears the page.
-    await this.reading.show(query.get("project"), () => this.load(query.get("project"), chosen, moved), () => this.say(this.wall.total));
+    await this.reading.show(query.get("project"), () => this.load(query.get("project"), chosen, moved), () => this.shown());
+  }
+
+  /** The page was covered while it was read: what has no size draws nothing, and may never hear that it has one again. */
+  shown() {
+    this.wall.layout();
+    this.say(this.wall.total);
   }
 
   async load(name, chosen, moved) {

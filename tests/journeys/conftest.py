@@ -27,7 +27,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PATIENCE = 300
 ASKED = "asked.txt"  # in the home: whom else the site wanted to speak to
 # A machine that does other things beside may be slow; what is checked is what comes, not when.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 
 @dataclass
@@ -130,7 +130,7 @@ def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     opened = browser.new_context(
         bypass_csp=True, base_url=site.url, viewport={"width": 1280, "height": 720}
     )
-    opened.set_default_timeout(20_000)
+    opened.set_default_timeout(60_000)
     yield opened
     opened.close()
 
@@ -171,7 +171,7 @@ def desk(browser: Browser, idle: Site, complaints: list[str]) -> Iterator[Page]:
     context = browser.new_context(
         bypass_csp=True, base_url=idle.url, viewport={"width": 1280, "height": 720}
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     opened = context.new_page()
     watch(opened, idle.url, complaints)
     yield opened
@@ -188,7 +188,7 @@ def watched(browser: Browser, site: Site, width: int = 1280, height: int = 720) 
         viewport={"width": width, "height": height},
         accept_downloads=True,
     )
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     opened, complaints = context.new_page(), list[str]()
     watch(opened, site.url, complaints)
     yield opened

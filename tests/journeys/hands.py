@@ -30,7 +30,7 @@ STANDS_ON = """([tag, words]) => {
 }"""
 
 MOST_TABS = 150
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 Point = tuple[float, float]
 

@@ -61,7 +61,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture
 def visitor(browser: Browser, guarded: Site) -> Iterator[BrowserContext]:
     context = browser.new_context(base_url=guarded.url)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     said: list[str] = []
     context.on("console", lambda message: said.append(message.text))
     yield context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import APIResponse, Page, Route
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from tests.journeys import boards
 from tests.journeys.conftest import Site
@@ -13,6 +13,9 @@ TURN = """address => {
   history.pushState(null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
 }"""
+
+# A page that is covered and shown again between two frames is told of no change of its size.
+DEAF = """window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} }"""
 
 
 @pytest.fixture
@@ -55,3 +58,18 @@ def test_an_answer_from_before_a_change_of_the_rule_takes_nothing_back(
         held[0][0].fulfill(response=held[0][1])
     page.evaluate("fetch('/health')")
     assert hands.ask("rule.severity") == 3
+
+
+def test_the_wall_stands_also_where_it_was_covered_for_less_than_a_frame(
+    page: Page, site: Site
+) -> None:
+    project, held = site.project(images=3), list[Route]()
+    page.add_init_script(DEAF)
+    page.route("**/images?*limit=*", lambda route: held.append(route))
+    page.goto(f"/?project={project.id}&tab=browse")
+    expect(page.get_by_label("Loading …")).to_be_visible()
+    while not held:
+        page.evaluate("fetch('/health')")
+    for route in held:
+        route.continue_()
+    expect(page.locator(".cell img")).to_have_count(3)

@@ -26,7 +26,7 @@ def person(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     made = browser.new_context(
         bypass_csp=True, base_url=site.url, viewport={"width": 1280, "height": 720}
     )
-    made.set_default_timeout(20_000)
+    made.set_default_timeout(60_000)
     yield made
     made.close()
 

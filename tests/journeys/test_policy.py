@@ -29,7 +29,7 @@ INTRUDE = """() => {
 def page(browser: Browser, site: Site, complaints: list[str]) -> Iterator[Page]:
     """A page that is held to its policy, as everybody's is."""
     context = browser.new_context(base_url=site.url)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     opened = context.new_page()
     conftest.watch(opened, site.url, complaints)
     yield opened

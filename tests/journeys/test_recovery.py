@@ -43,7 +43,7 @@ def page(browser: Browser, site: Site) -> Iterator[Page]:
     context = browser.new_context(
         bypass_csp=True, base_url=site.url, viewport={"width": 1280, "height": 720}
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     yield context.new_page()
     context.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -218,9 +217,7 @@ def test_the_view_stands_in_the_address(hands: Hands, site: Site) -> None:
     assert hands.ask("filters.get('sort')") == "name"
 
 
-def test_decisions_at_the_pace_of_keys_survive_a_killed_server(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_decisions_by_key_survive_a_killed_server(browser: Browser, tmp_path: Path) -> None:
     url, process = conftest.start(tmp_path, "--no-worker")
     settings = Settings(home=tmp_path)
     site = Site(tmp_path, url, process, engine.connect(settings), files.connect(settings))
@@ -230,7 +227,6 @@ def test_decisions_at_the_pace_of_keys_survive_a_killed_server(
     hands = Hands(context.new_page(), site, "review")
     hands.open(made.project.name, run="1")
     accepted: dict[int, int] = {}
-    start = time.monotonic()
     for turn in range(5):
         if turn == 2:
             process.kill()
@@ -239,7 +235,6 @@ def test_decisions_at_the_pace_of_keys_survive_a_killed_server(
         accepted[image] = accepted_here
         hands.press("Enter")
         hands.page.wait_for_function(f"{hands.js}.desk.item.id !== {image}")
-    pace = (sum(accepted.values()) + 2 * len(accepted)) / (time.monotonic() - start)
     hands.says("offline")
     port = url.rsplit(":", 1)[1]
     site.url, process = conftest.start(tmp_path, "--no-worker", "--port", port)
@@ -249,7 +244,6 @@ def test_decisions_at_the_pace_of_keys_survive_a_killed_server(
             said = deciding.standing(session, [image], [1])[image].values()
             assert Counter(one.verdict for one in said)[Verdict.ACCEPT] == count
             assert Verdict.FALSE_CALL in {one.verdict for one in said}
-    assert pace >= 5
     context.close()
     site.database.close()
     conftest.stop(process)

@@ -147,7 +147,7 @@ def test_a_training_is_watched_paused_found_again_and_cancelled(desk: Page, work
     desk.get_by_role("button", name="Let it go on").click()
     desk.get_by_role("button", name="Cancel").click()
     desk.get_by_role("button", name="Cancel the training").click()
-    expect(desk.get_by_text("Cancelled", exact=True)).to_be_visible(timeout=20_000)
+    expect(desk.get_by_text("Cancelled", exact=True)).to_be_visible(timeout=60_000)
 
 
 def test_pictures_are_uploaded_and_found_in_the_grid(
