@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing import connection
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 IN_FLIGHT = 2
 LOOK_UP = 0.5  # seconds, after which we see whether we should go on
 MOST_FALSE_STARTS = 3
+DYING = 10.0  # seconds in which a killed server may still be taken for a living one
 READY = "ready"
 # A server that has imported what its children need forks each of them within milliseconds.
 _server = cast("ForkServerContext", apart.context("forkserver"))
@@ -132,10 +134,19 @@ class LocalPool:
 
 def _start(setup: Setup) -> Hand:
     ours, theirs = _server.Pipe()
-    process = _server.Process(target=serve, args=(theirs, setup), daemon=True)
-    process.start()
-    theirs.close()
-    return Hand(process, ours)
+    end = time.monotonic() + DYING
+    while True:
+        process = _server.Process(target=serve, args=(theirs, setup), daemon=True)
+        try:
+            process.start()
+        except (ConnectionError, EOFError):
+            # Its socket is shut before it counts as dead; then another one is started.
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+        else:
+            theirs.close()
+            return Hand(process, ours)
 
 
 def serve(pipe: connection.Connection, setup: Setup) -> None:
