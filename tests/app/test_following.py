@@ -69,7 +69,7 @@ def test_who_waits_with_anothers_worker_goes_on_when_that_one_ends(house: House)
 
 def test_who_waits_goes_on_when_anothers_worker_is_killed(house: House) -> None:
     worker = house.start_worker()
-    house.until_true(lambda: lives(house), 30)
+    house.until_true(lambda: lives(house))
     command = follows(house, house.put(check(20)))
     house.until_step(1, 2)
     worker.kill()

@@ -41,7 +41,7 @@ time.sleep(60)
 
 def until(true: Callable[[], bool]) -> None:
     """Wait for what other threads bring about."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not true():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -219,4 +219,4 @@ def test_picture_processes_end_with_a_killed_parent(tmp_path: Path) -> None:
         children = [psutil.Process(int(pid)) for pid in parent.stdout.readline().split()]
         parent.kill()
     assert children
-    assert psutil.wait_procs(children, timeout=10)[1] == []
+    assert psutil.wait_procs(children, timeout=60)[1] == []

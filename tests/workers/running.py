@@ -20,6 +20,8 @@ from backend.jobs import kinds, queue
 from backend.storage import engine, schema
 from backend.storage.engine import Database
 
+PATIENCE = 300.0  # seconds; what is waited for takes one or two where nobody else works
+
 
 @dataclass
 class House:
@@ -60,7 +62,7 @@ class House:
         with self.database.read() as session:
             return queue.get(session, id)
 
-    def until(self, id: int, what: Callable[[Job], bool], seconds: float = 30.0) -> Job:
+    def until(self, id: int, what: Callable[[Job], bool], seconds: float = PATIENCE) -> Job:
         """Wait until something is true of a job."""
         end = time.monotonic() + seconds
         while not what(job := self.get(id)):
@@ -68,7 +70,7 @@ class House:
             time.sleep(0.05)
         return job
 
-    def until_ended(self, id: int, seconds: float = 30.0) -> Job:
+    def until_ended(self, id: int, seconds: float = PATIENCE) -> Job:
         """Wait for a job's end."""
         return self.until(id, lambda job: job.state in FINAL, seconds)
 
@@ -92,18 +94,18 @@ class House:
             for process in processes:
                 process.send_signal(signal.SIGSTOP)
 
-    def until_empty(self, seconds: float = 10.0) -> None:
+    def until_empty(self, seconds: float = PATIENCE) -> None:
         """Wait until no process of this house is left."""
         self.until_none(self.processes, seconds)
 
-    def until_none(self, left: Callable[[], Sequence[object]], seconds: float) -> None:
+    def until_none(self, left: Callable[[], Sequence[object]], seconds: float = PATIENCE) -> None:
         """Wait until nothing is left."""
         end = time.monotonic() + seconds
         while found := left():
             assert time.monotonic() < end, f"left over: {found}"
             time.sleep(0.1)
 
-    def until_true(self, what: Callable[[], bool], seconds: float) -> None:
+    def until_true(self, what: Callable[[], bool], seconds: float = PATIENCE) -> None:
         """Wait until something is so."""
         end = time.monotonic() + seconds
         while not what():

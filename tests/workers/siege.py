@@ -92,7 +92,7 @@ class Siege:
         self.house.workers.append(self.site)
         address = f"http://127.0.0.1:{self.port}"
         ended = self.site.poll
-        self.house.until_true(lambda: ended() is not None or serving.answers(address), 180.0)
+        self.house.until_true(lambda: ended() is not None or serving.answers(address))
         assert self.site.poll() is None
 
     def kill_one(self) -> None:
@@ -179,7 +179,7 @@ def _queue(built: Siege) -> None:
     where, retrain = built.projects, partial(training.retrain, start="scratch", seed=1)
     with built.house.database.write.begin() as session:
         first = training.retrain(session, where["drawn"], "golden", seed=1).job
-    assert built.house.until_ended(first.id, 180.0).state is JobState.DONE
+    assert built.house.until_ended(first.id).state is JobState.DONE
     alone = {"image_size": 96, "batch": 2, "epochs": built.size.epochs}
     shared = {**alone, "workers": built.size.workers}
     with built.house.database.write.begin() as session:
@@ -235,7 +235,7 @@ def undisturbed(built: Siege) -> list[tuple[str, int, list[tuple[float, ...]]]]:
     with built.house.database.write.begin() as session:
         options = {"again": True, "ray": False}
         job = detecting.ask(session, built.projects["seen"], "golden", options=options).id
-    built.house.until_ended(job, 120.0)
+    built.house.until_ended(job)
     return found(built.house, job)
 
 
@@ -264,7 +264,7 @@ def check_left(built: Siege) -> None:
     house.until_none(lambda: at_work(house), 15.0)
     built.site.send_signal(signal.SIGTERM)
     assert built.site.wait(30) == 0
-    house.until_empty(20.0)
+    house.until_empty()
     assert sorted(path.name for path in built.temp.iterdir()) == []
     assert list((house.home / "jobs").iterdir()) == []
     assert [path for path in house.home.rglob("*.part") if path.is_dir()] == []

@@ -86,7 +86,7 @@ def test_our_own_sentences_come_through(single: TrainingSet, tmp_path: Path, ray
     task = training.Task(single, None, TWO, tmp_path)
     with pytest.raises(Invalid, match="cannot be learned"):
         distributed.run(_refuse, task, reports.Remembering())
-    assert until(lambda: busy(ray) == 0, 10)
+    assert until(lambda: busy(ray) == 0, 120)
 
 
 def test_more_processes_than_cores_are_refused(single: TrainingSet, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_training_survives_the_death_of_one_of_its_processes(
     assert trained.figures["epochs"] == 30
     assert sorted(set(told.epochs)) == list(range(1, 31))
     assert all(figures["drift"] == 0 for figures in told.figures)
-    assert until(lambda: busy(ray) == 0 and not trainers(), 10)
+    assert until(lambda: busy(ray) == 0 and not trainers(), 120)
 
 
 @pytest.mark.parametrize("family", ["yolo", "faster_rcnn", "classifier"])

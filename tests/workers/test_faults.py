@@ -58,7 +58,7 @@ def test_two_workers_share_a_queue(house: House) -> None:
     jobs = [house.put(check(2)) for _ in range(8)]
     house.start_worker()
     house.start_worker()
-    ended = [house.until_ended(job, 60.0) for job in jobs]
+    ended = [house.until_ended(job) for job in jobs]
     assert [(job.state, job.attempt) for job in ended] == [(JobState.DONE, 1)] * 8
     assert len({job.worker for job in ended}) == 2
     assert [ends(house, job) for job in jobs] == [1] * 8
@@ -69,13 +69,13 @@ def test_clocks_ten_minutes_apart_do_not_matter(tmp_path: Path) -> None:
         fast = start(house, WRONG_CLOCK, "300")
         start(house, WRONG_CLOCK, "-300")
         jobs = [house.put(check(10, 0.4)) for _ in range(2)]
-        ended = [house.until_ended(job, 60.0) for job in jobs]
+        ended = [house.until_ended(job) for job in jobs]
         assert [(job.state, job.attempt) for job in ended] == [(JobState.DONE, 1)] * 2
         jobs = [house.put(check(20, 0.2)) for _ in range(2)]
         for job in jobs:
             house.until_step(job, 1)
         house.freeze([psutil.Process(fast.pid), *psutil.Process(fast.pid).children()])
-        ended = [house.until_ended(job, 40.0) for job in jobs]
+        ended = [house.until_ended(job) for job in jobs]
         assert sorted(job.attempt for job in ended) == [1, 2]
 
 
@@ -117,11 +117,11 @@ def test_a_full_disk_is_told_plainly_and_harms_no_checkpoint(
 def test_a_training_killed_in_its_second_epoch_goes_on_there(house: House) -> None:
     job = start_yolo(house, epochs=4)
     house.start_worker()
-    house.until(job, lambda _: epochs(house, job)[-1:] == [2], 180.0)
+    house.until(job, lambda _: epochs(house, job)[-1:] == [2])
     for process in house.processes():
         process.kill()
     house.start_worker()
-    ended = house.until_ended(job, 180.0)
+    ended = house.until_ended(job)
     assert (ended.state, ended.error, ended.attempt) == (JobState.DONE, "", 2)
     told = epochs(house, job)
     assert sorted(set(told)) == [1, 2, 3, 4]

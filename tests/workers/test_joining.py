@@ -115,7 +115,7 @@ def test_training_and_detection_run_on_the_cluster_that_the_setting_names(
     house.stop()
     house.until_empty()
     until_open(int(cluster.address.rpartition(":")[2]))  # it is not ours to end
-    house.until_true(lambda: not cluster.processes("ray::Looker"), 20.0)
+    house.until_true(lambda: not cluster.processes("ray::Looker"))
 
 
 def test_a_cluster_that_is_slow_is_tried_again(house: running.House, cluster: Cluster) -> None:
@@ -127,11 +127,11 @@ def test_a_cluster_that_is_slow_is_tried_again(house: running.House, cluster: Cl
             RAY_AUTH_TOKEN=TOKEN,
             RAY_gcs_rpc_server_reconnect_timeout_s="6",
         )
-        told = house.until(house.put(check()), lambda job: job.failures > 0, 120.0)
+        told = house.until(house.put(check()), lambda job: job.failures > 0)
     finally:
         slow.resume()
     assert told.state is JobState.QUEUED
-    assert house.until_ended(told.id, 120.0).state is JobState.DONE
+    assert house.until_ended(told.id).state is JobState.DONE
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_wrong_or_missing_token_is_told_at_once(
     house: running.House, cluster: Cluster, token: dict[str, str], sentence: str
 ) -> None:
     house.start_worker(LOUPE_RAY_ADDRESS=cluster.address, **token)
-    job = house.until_ended(house.put(check()), 120.0)
+    job = house.until_ended(house.put(check()))
     assert (job.state, job.attempt) == (JobState.FAILED, 1)
     assert job.error == (
         f"The Ray cluster at {cluster.address} (setting LOUPE_RAY_ADDRESS) {sentence}: "
@@ -156,7 +156,7 @@ def test_a_wrong_or_missing_token_is_told_at_once(
 def test_a_cluster_that_is_not_there_is_told(house: running.House) -> None:
     nowhere = f"127.0.0.1:{running.free_port()}"
     house.start_worker(LOUPE_RAY_ADDRESS=nowhere, RAY_AUTH_TOKEN=TOKEN)
-    told = house.until(house.put(check()), lambda job: job.failures > 0, 120.0)
+    told = house.until(house.put(check()), lambda job: job.failures > 0)
     assert told.message.startswith(
         f"The Ray cluster at {nowhere} (setting LOUPE_RAY_ADDRESS) does not answer: "
     )

@@ -101,4 +101,4 @@ def test_a_worker_removes_what_was_left(tmp_path: Path) -> None:
     with running.house(tmp_path) as house:
         abandoned = _aged(house.home / "cache" / "uploads" / "token" / "a.zip", 3)
         house.start_worker()
-        house.until_true(lambda: not abandoned.parent.exists(), 30.0)
+        house.until_true(lambda: not abandoned.parent.exists())

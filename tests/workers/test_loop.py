@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,15 +45,14 @@ def test_a_worker_shows_that_it_lives(house: House) -> None:
         assert presence.living(session) == []
 
 
-def test_a_cancelled_job_ends_within_seconds(house: House) -> None:
+def test_a_cancelled_job_ends_long_before_its_last_step(house: House) -> None:
     house.start_worker()
     job = house.put(check(1000))
     house.until_step(job, 3)
-    began = time.monotonic()
     with house.database.write.begin() as session:
         queue.cancel(session, job, "ann")
     assert house.until_ended(job).state is JobState.CANCELLED
-    assert time.monotonic() - began < 5.0
+    assert house.get(job).progress < 0.5
 
 
 def test_a_deaf_job_is_killed_when_cancelled(house: House) -> None:
@@ -63,7 +61,7 @@ def test_a_deaf_job_is_killed_when_cancelled(house: House) -> None:
     house.until_step(job, 1)
     with house.database.write.begin() as session:
         queue.cancel(session, job, "ann")
-    assert house.until_ended(job, 5.0).state is JobState.CANCELLED
+    assert house.until_ended(job).state is JobState.CANCELLED
 
 
 def test_a_paused_job_goes_on_where_it_was(house: House) -> None:
@@ -98,7 +96,7 @@ def test_a_killed_worker_is_replaced_within_seconds(house: House) -> None:
     house.until_step(job, 4)
     worker.kill()
     house.start_worker()
-    ended = house.until_ended(job, 15.0)
+    ended = house.until_ended(job)
     assert (ended.state, ended.attempt, ended.failures) == (JobState.DONE, 2, 0)
     assert ended.result["resumed_at"] >= 3
 

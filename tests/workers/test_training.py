@@ -54,10 +54,10 @@ def rows(house: House, job: int) -> dict[tuple[str, int], float]:
 
 
 def test_a_model_stands_in_the_registry_beside_the_champion(house: House, project: Project) -> None:
-    first = house.until_ended(retrain(house, project).job.id, 120)
+    first = house.until_ended(retrain(house, project).job.id)
     assert (first.state, first.error) == (JobState.DONE, "")
     assert first.result["metrics"]["map50"] > 0.3
-    second = house.until_ended(retrain(house, project).job.id, 120)
+    second = house.until_ended(retrain(house, project).job.id)
     with house.database.read() as session:
         told = registry.details(session, second.result["model_id"])
         assert registry.find(session, project.id, "champion").name == "v1"
@@ -79,10 +79,10 @@ def test_a_model_stands_in_the_registry_beside_the_champion(house: House, projec
 
 def test_a_model_is_measured_as_the_training_measured_it(house: House, project: Project) -> None:
     started = retrain(house, project)
-    trained = house.until_ended(started.job.id, 120)
+    trained = house.until_ended(started.job.id)
     with house.database.write.begin() as session:
         job = training.evaluate(session, project.id, started.model.name)
-    measured = house.until_ended(job.id, 60).result
+    measured = house.until_ended(job.id).result
     figures = trained.result["metrics"]
     assert {name: measured[name] for name in figures} == figures
     assert rows(house, job.id)["map50", measurements.OVERALL] == figures["map50"]
@@ -96,7 +96,7 @@ def test_two_models_are_compared_by_class_and_by_image(house: House, project: Pr
         job = training.evaluate(session, project.id, names[0], iou=0.33, against=names[1])
         with pytest.raises(Invalid, match="compared with itself"):
             training.evaluate(session, project.id, names[0], against=names[0])
-    measured = house.until_ended(job.id, 60)
+    measured = house.until_ended(job.id)
     assert measured.error == ""
     against = measured.result["against"]
     assert (against["model"], against["iou"], against["images"]) == (names[1], 0.33, [])
@@ -122,7 +122,7 @@ def test_what_another_program_found_is_judged_like_a_model(
         stored = files.put_file(tmp_path / name)
         with house.database.write.begin() as session:
             job = training.judge(session, project.id, stored, name)
-        judged = house.until_ended(job.id, 60)
+        judged = house.until_ended(job.id)
         assert judged.error == ""
         figures = {name: judged.result[name] for name in ("map50", "map50_95", "images")}
         assert figures == pytest.approx({n: champion.metrics[n] for n in figures}, abs=0.02)
@@ -140,7 +140,7 @@ def test_predictions_of_other_pictures_are_refused(
     stored = files.put_file(tmp_path / "found.csv")
     with house.database.write.begin() as session:
         job = training.judge(session, project.id, stored, "found.csv")
-    judged = house.until_ended(job.id, 60)
+    judged = house.until_ended(job.id)
     assert judged.state is JobState.FAILED
     assert "found.csv has no box of a class of this project" in judged.error
 
@@ -164,7 +164,7 @@ def test_a_model_is_exported(house: House, runtime: str, trained_yolo: int) -> N
         model = registry.get(session, trained_yolo)
         asked = kinds.Publish(model.project_id, model.id, runtime)
         job = queue.enqueue(session, asked)
-    done = house.until_ended(job.id, 120)
+    done = house.until_ended(job.id)
     assert (done.error, done.result["file"]) == ("", f"faces-v1-{runtime}.zip")
     with zipfile.ZipFile(house.home / "cache" / "exports" / f"{job.id}.zip") as packed:
         assert "model.json" in packed.namelist()
@@ -175,7 +175,7 @@ def test_a_model_is_measured_in_each_runtime(house: House, trained_yolo: int) ->
     with house.database.write.begin() as session:
         model = registry.get(session, trained_yolo)
         job = training.benchmark(session, model.project_id, model.name)
-    done = house.until_ended(job.id, 240)
+    done = house.until_ended(job.id)
     assert done.error == ""
     with house.database.read() as session:
         runtimes = registry.details(session, trained_yolo).runtimes
@@ -206,7 +206,7 @@ def trained_yolo(house: House, files: Files) -> int:
         started = training.retrain(
             session, faces.id, "yolo", start="scratch", parameters=parameters
         )
-    assert house.until_ended(started.job.id, 240).error == ""
+    assert house.until_ended(started.job.id).error == ""
     return started.model.id
 
 
@@ -231,7 +231,7 @@ def test_a_poisoned_weights_file_is_refused_without_running_it(
     trap.write_bytes(poisoned(mark))
     with house.database.write.begin() as session:
         started = training.retrain(session, project.id, "yolo", start=str(trap))
-    job = house.until_ended(started.job.id, 60)
+    job = house.until_ended(started.job.id)
     assert job.state is JobState.FAILED
     assert not mark.exists()
     assert "stopped unexpectedly" not in job.error

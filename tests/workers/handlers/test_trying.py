@@ -33,25 +33,24 @@ def _ask(house: House, project: int | None, model: str, picture: Path) -> Job:
     shutil.copy(picture, copy)
     with house.database.write.begin() as session:
         job = detecting.try_one(session, project, model, copy)
-    ended = house.until(job.id, lambda now: now.state in FINAL, 120.0)
+    ended = house.until(job.id, lambda now: now.state in FINAL)
     assert not copy.exists()
     return ended
 
 
-def test_a_dropped_photo_is_answered_at_once_when_the_model_is_known(
+def test_a_dropped_photo_is_answered_by_the_process_that_knows_the_model(
     house: House, cocoval: Path, weights: Path
 ) -> None:
     house.start_worker()
     photo = cocoval / "000000000139.jpg"
     model = str(weights / "yolo11n_recovered.pt")
-    asked = time.monotonic()
     assert _ask(house, None, model, photo).state is JobState.DONE
-    again = time.monotonic()
+    before = {one.pid for one in house.processes()}
     job = _ask(house, None, model, photo)
-    first, second = again - asked, time.monotonic() - again
+    assert {one.pid for one in house.processes()} == before
     assert (job.result["width"], job.result["height"]) == (640, 426)
     assert {one["label"] for one in job.result["detections"]} >= {"person", "tv"}
-    assert job.result["milliseconds"] / 1000 < second < first / 2
+    assert job.result["milliseconds"] > 0
 
 
 def test_the_picture_is_there_until_the_answer(

@@ -66,7 +66,7 @@ def _watching(place: Place) -> Iterator[None]:
         thread.join(60)
 
 
-def _until_said(place: Place, job: int, words: str, seconds: float = 30.0) -> None:
+def _until_said(place: Place, job: int, words: str, seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     message = ""
     while words not in message:
