@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from backend.storage import engine
+from backend.storage import engine, schema
 from backend.storage.files import Files
-from tests import databases, real_data
+from tests import databases, homes, real_data
 
 
 def _or_skip(name: str) -> Path:
@@ -74,14 +74,28 @@ def postgres() -> Iterator[str]:
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.Database]:
     """An empty database with all tables: SQLite, then PostgreSQL."""
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path / 'loupe.db'}"
-    else:
-        url = databases.new_postgres_database(request.getfixturevalue("postgres"))
-    opened = engine.open_url(url)
+    opened = engine.open_url(_new(request, tmp_path))
     engine.create_tables(opened)
     yield opened
     opened.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def old_home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.Database]:
+    """The database of the first version that people had, upgraded: SQLite, then PostgreSQL."""
+    url = _new(request, tmp_path)
+    homes.lay(homes.FIRST, url)
+    opened = engine.open_url(url)
+    schema.prepare(opened)
+    yield opened
+    opened.close()
+
+
+def _new(request: pytest.FixtureRequest, folder: Path) -> str:
+    """The URL of a database of the kind that is asked for, in which nothing is."""
+    if request.param == "sqlite":
+        return f"sqlite:///{folder / 'loupe.db'}"
+    return databases.new_postgres_database(request.getfixturevalue("postgres"))
 
 
 @pytest.fixture

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from backend.jobs import queue
 from backend.services import labelling, listing, projects, registry, reviewing, snapshots
-from backend.storage import engine, schema, warehouse
-from tests import databases, homes
+from backend.storage import engine, warehouse
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.Database]:
-    """The database of the first version that people had, upgraded."""
-    url = f"sqlite:///{tmp_path / 'loupe.db'}"
-    if request.param == "postgres":
-        url = databases.new_postgres_database(request.getfixturevalue("postgres"))
-    homes.lay(homes.FIRST, url)
-    opened = engine.open_url(url)
-    schema.prepare(opened)
-    yield opened
-    opened.close()
-
-
-def test_projects_labels_and_models_are_all_there(home: engine.Database) -> None:
-    with home.read.begin() as session:
+def test_projects_labels_and_models_are_all_there(old_home: engine.Database) -> None:
+    with old_home.read.begin() as session:
         boards, faces = (one.project for one in projects.summaries(session))
         ids = listing.ids(session, boards.id, listing.Filter())
         boxes = labelling.boxes_of(session, ids)
@@ -42,16 +23,16 @@ def test_projects_labels_and_models_are_all_there(home: engine.Database) -> None
     assert (model.family, model.champion) == ("golden", True)
 
 
-def test_runs_decisions_and_the_rule_are_all_there(home: engine.Database) -> None:
-    with home.read.begin() as session:
+def test_runs_decisions_and_the_rule_are_all_there(old_home: engine.Database) -> None:
+    with old_home.read.begin() as session:
         boards = projects.find(session, "boards")
         run = warehouse.runs(session, boards.id, "detect")[0]
         assert warehouse.totals(session, run.id) == {"images": 14, "detections": 89, "failed": 0}
         assert reviewing.rule(session, boards.id)["threshold"] == 0.3
 
 
-def test_what_is_saved_next_goes_on_where_the_old_home_ended(home: engine.Database) -> None:
-    with home.write.begin() as session:
+def test_what_is_saved_next_goes_on_where_the_old_home_ended(old_home: engine.Database) -> None:
+    with old_home.write.begin() as session:
         boards = projects.find(session, "boards")
         image = listing.ids(session, boards.id, listing.Filter())[0]
         version = labelling.version_of(session, image)
@@ -60,9 +41,9 @@ def test_what_is_saved_next_goes_on_where_the_old_home_ended(home: engine.Databa
         assert projects.create(session, "new").id > boards.id
 
 
-def test_what_knew_a_class_by_its_earlier_name_follows_it(home: engine.Database) -> None:
+def test_what_knew_a_class_by_its_earlier_name_follows_it(old_home: engine.Database) -> None:
     """`short` became `short circuit` after all of it was made."""
-    with home.read.begin() as session:
+    with old_home.read.begin() as session:
         boards = projects.find(session, "boards")
         model = registry.details(session, registry.find(session, boards.id, "v1").id)
         known = [model.model.classes, model.evaluation["per_class"]]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, update
@@ -17,25 +15,11 @@ from backend.errors import Busy, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.services import images, listing, projects, removing
 from backend.services.images import NewImage
-from backend.storage import engine, schema, tables
+from backend.storage import engine, tables
 from backend.storage.engine import Database
-from tests import databases, homes
 
 # Tables whose rows belong to the house, and not to a project.
 APART = {"login", "person", "project", "setting", "worker"}
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """Boards with a model, runs and decisions; and faces."""
-    url = f"sqlite:///{tmp_path / 'loupe.db'}"
-    if request.param == "postgres":
-        url = databases.new_postgres_database(request.getfixturevalue("postgres"))
-    homes.lay(homes.FIRST, url)
-    opened = engine.open_url(url)
-    schema.prepare(opened)
-    yield opened
-    opened.close()
 
 
 def find(database: Database, name: str) -> int:
@@ -66,31 +50,31 @@ def test_every_table_is_thought_of() -> None:
     assert hanging | own | APART == set(tables.Base.metadata.tables)
 
 
-def test_all_of_a_project_goes_and_nothing_of_another(home: Database) -> None:
-    before = counts(home)
-    with home.read.begin() as session:
-        faces = removing.remains(session, find(home, "faces"))
-    remove(home, "boards")
-    with home.read.begin() as session:
+def test_all_of_a_project_goes_and_nothing_of_another(old_home: Database) -> None:
+    before = counts(old_home)
+    with old_home.read.begin() as session:
+        faces = removing.remains(session, find(old_home, "faces"))
+    remove(old_home, "boards")
+    with old_home.read.begin() as session:
         assert [one.project.name for one in projects.summaries(session)] == ["faces"]
-        assert removing.remains(session, find(home, "faces")) == faces
-    remove(home, "faces")
-    left = {name: count for name, count in counts(home).items() if count}
+        assert removing.remains(session, find(old_home, "faces")) == faces
+    remove(old_home, "faces")
+    left = {name: count for name, count in counts(old_home).items() if count}
     assert left == {name: before[name] for name in APART - {"project"} if before[name]}
 
 
-def test_its_name_must_be_typed_and_what_goes_is_said(home: Database) -> None:
-    boards = find(home, "boards")
-    with home.write.begin() as session:
+def test_its_name_must_be_typed_and_what_goes_is_said(old_home: Database) -> None:
+    boards = find(old_home, "boards")
+    with old_home.write.begin() as session:
         said = r"boards with 19 pictures, 68 boxes, 1 model, 3 runs and 10 decisions"
         with pytest.raises(Refused, match=said):
             removing.begin(session, boards, "board", "ana")
-    assert find(home, "boards") == boards
+    assert find(old_home, "boards") == boards
 
 
-def test_a_removed_project_is_found_no_more_and_its_name_is_free(home: Database) -> None:
-    boards = find(home, "boards")
-    with home.write.begin() as session:
+def test_a_removed_project_is_found_no_more_and_its_name_is_free(old_home: Database) -> None:
+    boards = find(old_home, "boards")
+    with old_home.write.begin() as session:
         removing.begin(session, boards, "boards", "ana")
         for wanted in ("boards", f"removed {boards}: boards"):
             with pytest.raises(NotFound):
@@ -102,15 +86,15 @@ def test_a_removed_project_is_found_no_more_and_its_name_is_free(home: Database)
         assert projects.create(session, "boards").id != boards
 
 
-def test_a_project_that_was_not_removed_is_not_swept_away(home: Database) -> None:
+def test_a_project_that_was_not_removed_is_not_swept_away(old_home: Database) -> None:
     with pytest.raises(Refused, match="has not been removed"):
-        removing.finish(home, find(home, "boards"))
+        removing.finish(old_home, find(old_home, "boards"))
 
 
-def test_its_jobs_are_cancelled_and_awaited(home: Database) -> None:
-    boards = find(home, "boards")
+def test_its_jobs_are_cancelled_and_awaited(old_home: Database) -> None:
+    boards = find(old_home, "boards")
     running = tables.JobRow.state == JobState.RUNNING
-    with home.write.begin() as session:
+    with old_home.write.begin() as session:
         waiting = queue.enqueue(session, kinds.Export(boards, "yolo")).id
         under_way = queue.enqueue(session, kinds.Export(boards, "coco")).id
         row = update(tables.JobRow).filter_by(id=under_way)
@@ -118,10 +102,10 @@ def test_its_jobs_are_cancelled_and_awaited(home: Database) -> None:
         removing.begin(session, boards, "boards", "ana")
         assert queue.get(session, waiting).state is JobState.CANCELLED
     with pytest.raises(Busy, match=f"Job {under_way} of the project is still ending"):
-        removing.finish(home, boards)
-    with home.write.begin() as session:
+        removing.finish(old_home, boards)
+    with old_home.write.begin() as session:
         session.execute(update(tables.JobRow).where(running).values(state=JobState.CANCELLED))
-    removing.finish(home, boards)
+    removing.finish(old_home, boards)
 
 
 def _killed(url: str, project: int, after: int) -> None:
@@ -136,61 +120,61 @@ def _killed(url: str, project: int, after: int) -> None:
     removing.finish(engine.open_url(url), project, told)
 
 
-def test_killed_at_any_step_it_is_done_again_to_its_end(home: Database) -> None:
-    boards = find(home, "boards")
-    with home.write.begin() as session:
+def test_killed_at_any_step_it_is_done_again_to_its_end(old_home: Database) -> None:
+    boards = find(old_home, "boards")
+    with old_home.write.begin() as session:
         removing.begin(session, boards, "boards", "ana")
-    url = home.engine.url.render_as_string(hide_password=False)
+    url = old_home.engine.url.render_as_string(hide_password=False)
     for after in (3, 9, 17):
         context = multiprocessing.get_context("spawn")
         process = context.Process(target=_killed, args=(url, boards, after))
         process.start()
         process.join()
         assert process.exitcode == -signal.SIGKILL
-    removing.finish(home, boards)
-    with home.read.begin() as session:
+    removing.finish(old_home, boards)
+    with old_home.read.begin() as session:
         assert session.get(tables.ProjectRow, boards) is None
-    remove(home, "faces")
-    assert sum(count for name, count in counts(home).items() if name not in APART) == 0
+    remove(old_home, "faces")
+    assert sum(count for name, count in counts(old_home).items() if name not in APART) == 0
 
 
-def test_put_away_images_go_for_good_with_what_was_said_of_them(home: Database) -> None:
-    boards = find(home, "boards")
-    with home.write.begin() as session:
+def test_put_away_images_go_for_good_with_what_was_said_of_them(old_home: Database) -> None:
+    boards = find(old_home, "boards")
+    with old_home.write.begin() as session:
         ids = listing.ids(session, boards, listing.Filter())
         images.put_away(session, ids[:3])
-    before = counts(home)
-    assert removing.purge(home, boards) == 3
-    after = counts(home)
+    before = counts(old_home)
+    assert removing.purge(old_home, boards) == 3
+    after = counts(old_home)
     gone = {name: before[name] - after[name] for name in before if before[name] != after[name]}
     assert gone["image"] == 3
     assert set(gone) == {
         "box", "decision", "detection", "image", "revision", "run_image", "snapshot_image",
     }  # fmt: skip
-    with home.read.begin() as session:
+    with old_home.read.begin() as session:
         assert listing.ids(session, boards, listing.Filter()) == ids[3:]
 
 
-def test_a_golden_that_is_still_compared_with_stays(home: Database) -> None:
-    boards = find(home, "boards")
-    with home.write.begin() as session:
+def test_a_golden_that_is_still_compared_with_stays(old_home: Database) -> None:
+    boards = find(old_home, "boards")
+    with old_home.write.begin() as session:
         goldens = listing.ids(session, boards, listing.Filter(goldens=True))
         images.put_away(session, goldens)
         assert removing.purgeable(session, boards) == 0
         images.put_away(session, listing.ids(session, boards, listing.Filter()))
         assert removing.purgeable(session, boards) == 19
-    assert removing.purge(home, boards) == 19
+    assert removing.purge(old_home, boards) == 19
 
 
-def test_a_number_that_was_given_once_means_nothing_else_later(home: Database) -> None:
+def test_a_number_that_was_given_once_means_nothing_else_later(old_home: Database) -> None:
     numbers = ("project", "class", "image", "job")
-    with home.write.begin() as session:
+    with old_home.write.begin() as session:
         last = projects.create(session, "last", classes=["scratch"])
         images.add(session, last.id, [NewImage("a", "0" * 64, 9, 9)], "ana")
         queue.enqueue(session, kinds.Export(last.id, "yolo"))
         before = highest(session, numbers)
-    remove(home, "last")
-    with home.write.begin() as session:
+    remove(old_home, "last")
+    with old_home.write.begin() as session:
         again = projects.create(session, "last", classes=["scratch"])
         images.add(session, again.id, [NewImage("a", "0" * 64, 9, 9)], "ana")
         queue.enqueue(session, kinds.Export(again.id, "yolo"))

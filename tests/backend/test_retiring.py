@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from sqlalchemy import select
 
@@ -12,23 +9,9 @@ from backend.domain import Box, Task
 from backend.errors import Invalid, Refused
 from backend.services import classes, images, labelling, listing, projects, retiring
 from backend.services.images import NewImage
-from backend.storage import engine, schema, warehouse
+from backend.storage import warehouse
 from backend.storage.engine import Database
 from backend.storage.tables import BoxRow
-from tests import databases, homes
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """Boards with labels of `open`, among others, and runs that found some."""
-    url = f"sqlite:///{tmp_path / 'loupe.db'}"
-    if request.param == "postgres":
-        url = databases.new_postgres_database(request.getfixturevalue("postgres"))
-    homes.lay(homes.FIRST, url)
-    opened = engine.open_url(url)
-    schema.prepare(opened)
-    yield opened
-    opened.close()
 
 
 def class_of(database: Database, name: str) -> int:
@@ -38,15 +21,15 @@ def class_of(database: Database, name: str) -> int:
         return found.id
 
 
-def test_its_boxes_go_as_revisions_and_all_others_stay(home: Database) -> None:
-    gone = class_of(home, "open")
-    with home.read.begin() as session:
+def test_its_boxes_go_as_revisions_and_all_others_stay(old_home: Database) -> None:
+    gone = class_of(old_home, "open")
+    with old_home.read.begin() as session:
         uses = retiring.uses(session, gone)
         ids = listing.ids(session, projects.find(session, "boards").id, listing.Filter())
         before = labelling.boxes_of(session, ids)
     assert uses.boxes == sum(box.label == "open" for one in before.values() for box in one) > 0
-    retiring.retire(home.write.begin, gone, "ana")
-    with home.read.begin() as session:
+    retiring.retire(old_home.write.begin, gone, "ana")
+    with old_home.read.begin() as session:
         after = labelling.boxes_of(session, ids)
         for image, boxes in before.items():
             left = tuple(box for box in boxes if box.label != "open")
@@ -56,10 +39,10 @@ def test_its_boxes_go_as_revisions_and_all_others_stay(home: Database) -> None:
         assert "open" not in [one.name for one in projects.find(session, "boards").classes]
 
 
-def test_what_runs_found_keeps_its_name_and_nothing_new_gets_it(home: Database) -> None:
-    gone = class_of(home, "open")
-    retiring.retire(home.write.begin, gone, "ana")
-    with home.write.begin() as session:
+def test_what_runs_found_keeps_its_name_and_nothing_new_gets_it(old_home: Database) -> None:
+    gone = class_of(old_home, "open")
+    retiring.retire(old_home.write.begin, gone, "ana")
+    with old_home.write.begin() as session:
         board = projects.find(session, "boards")
         run = warehouse.runs(session, board.id, "detect")[0]
         ids = listing.ids(session, board.id, listing.Filter())
@@ -70,10 +53,10 @@ def test_what_runs_found_keeps_its_name_and_nothing_new_gets_it(home: Database) 
             labelling.save(session, ids[0], labelling.version_of(session, ids[0]), [box], "ana")
 
 
-def test_the_same_name_added_again_is_the_same_class(home: Database) -> None:
-    gone = class_of(home, "open")
-    retiring.retire(home.write.begin, gone, "ana")
-    with home.write.begin() as session:
+def test_the_same_name_added_again_is_the_same_class(old_home: Database) -> None:
+    gone = class_of(old_home, "open")
+    retiring.retire(old_home.write.begin, gone, "ana")
+    with old_home.write.begin() as session:
         board = projects.find(session, "boards")
         assert classes.add(session, board.id, "open").id == gone
         assert [one.index for one in projects.find(session, "boards").classes] == [*range(6)]
@@ -81,29 +64,29 @@ def test_the_same_name_added_again_is_the_same_class(home: Database) -> None:
             classes.add(session, board.id, "open")
 
 
-def test_an_import_that_names_it_brings_it_back(home: Database) -> None:
-    gone = class_of(home, "open")
-    retiring.retire(home.write.begin, gone, "ana")
-    with home.write.begin() as session:
+def test_an_import_that_names_it_brings_it_back(old_home: Database) -> None:
+    gone = class_of(old_home, "open")
+    retiring.retire(old_home.write.begin, gone, "ana")
+    with old_home.write.begin() as session:
         board = projects.find(session, "boards")
         assert classes.ensure_all(session, board.id, ["open", "scratch"])["open"] == gone
 
 
-def test_images_put_away_are_not_left_with_boxes_of_no_class(home: Database) -> None:
-    gone = class_of(home, "open")
-    with home.write.begin() as session:
+def test_images_put_away_are_not_left_with_boxes_of_no_class(old_home: Database) -> None:
+    gone = class_of(old_home, "open")
+    with old_home.write.begin() as session:
         images.put_away(session, session.scalars(select(BoxRow.image_id)).all())
     with pytest.raises(Refused, match="that are put away have this class; bring them back"):
-        retiring.retire(home.write.begin, gone, "ana")
-    assert class_of(home, "open") == gone
+        retiring.retire(old_home.write.begin, gone, "ana")
+    assert class_of(old_home, "open") == gone
 
 
-def test_the_class_of_a_whole_picture_goes_too(home: Database) -> None:
-    with home.write.begin() as session:
+def test_the_class_of_a_whole_picture_goes_too(old_home: Database) -> None:
+    with old_home.write.begin() as session:
         project = projects.create(session, "parts", Task.CLASSIFY, ["good", "bad"])
         new = NewImage("a", "0" * 64, 9, 9, label="good", labelled=True)
         images.add(session, project.id, [new], "ana")
         good = projects.find(session, "parts").classes[0].id
-    retiring.retire(home.write.begin, good, "ana")
-    with home.read.begin() as session:
+    retiring.retire(old_home.write.begin, good, "ana")
+    with old_home.read.begin() as session:
         assert images.find(session, project.id, "a").label == ""
