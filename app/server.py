@@ -168,20 +168,27 @@ def serve(
         then()
 
     try:
-        _Server(configured(create(house), host, port), answering).run()
+        proxies = house.settings.trusted_proxies
+        _Server(configured(create(house), host, port, proxies=proxies), answering).run()
     finally:
         kept.stop()
 
 
 def configured(
-    app: ASGIApp, host: str, port: int, connection: type[connections.Connection] | None = None
+    app: ASGIApp,
+    host: str,
+    port: int,
+    connection: type[connections.Connection] | None = None,
+    proxies: str = "",
 ) -> uvicorn.Config:
-    """How the site is served."""
+    """How the site is served; only `proxies` are believed when they say for whom they ask."""
     return uvicorn.Config(
         app,
         host=host,
         port=port,
         http=connection or connections.Connection,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies,
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=3,

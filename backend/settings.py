@@ -45,6 +45,11 @@ class Settings(BaseSettings):
     max_megapixels: int = Field(200, ge=1, description="largest picture accepted, megapixels")
     max_upload_gb: float = Field(20.0, gt=0, description="largest upload or unpacked archive, GB")
     lease_seconds: float = Field(60.0, gt=0, description="how long a silent worker keeps its job")
+    trusted_proxies: str = Field(
+        "",
+        description="addresses of proxies before the site that may say for whom they ask, with "
+        "commas between; default: none",
+    )
     real_data: Path | None = Field(
         None, description="folder with the public data sets that some tests and benchmarks use"
     )
