@@ -1,4 +1,4 @@
-/** The line above the tabs: the project, running jobs, the theme, who is here. */
+/** The line above the pages: the project, the tabs, running jobs, the theme, who is here. */
 
 import { account } from "./account.js";
 import { fill, h, icon, say, select } from "./dom.js";
@@ -7,6 +7,7 @@ import { noSuch } from "./nothing.js";
 import { people } from "./people.js";
 import { address, every, go, project, site, start, tab, visit } from "./site.js";
 import { still } from "./stillness.js";
+import { tabbar } from "./tabbar.js";
 import * as theme from "./theme.js";
 
 const HALF = "M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13zM8 3v10A5 5 0 0 1 8 3z";
@@ -31,6 +32,7 @@ export async function mount(element) {
   fill(
     element,
     h("div.brand", {}, h("a", { href: "/?tab=projects", title: "All projects" }, "Loupe"), chooser),
+    tabbar(),
     h("div.corner", {}, jobs, themeButton(), person),
   );
   document.body.append(line, lost);

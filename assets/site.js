@@ -30,10 +30,14 @@ export function tab() {
  * @param {{replace?: boolean}} [options] replace: not a step of its own for the back button
  */
 export function go(changes, { replace = false } = {}) {
-  const next = changed(changes);
-  if (sorted(next) === sorted(query())) return;
-  history[replace ? "replaceState" : "pushState"](null, "", `${location.pathname}?${next}`.replace(/\?$/, ""));
+  if (sorted(changed(changes)) === sorted(query())) return;
+  history[replace ? "replaceState" : "pushState"](null, "", along(changes));
   follow();
+}
+
+/** The address that `go` would go to. @param {Record<string, any>} changes */
+export function along(changes) {
+  return `${location.pathname}?${changed(changes)}`.replace(/\?$/, "");
 }
 
 /** @param {Record<string, any>} changes */
@@ -169,32 +173,11 @@ function follow() {
   site.dispatchEvent(new Event("change"));
 }
 
-/** The tab that an event is about, or undefined. @param {Event} event */
-function tabOf(event) {
-  return /** @type {HTMLElement} */ (event.target).closest?.("[role=tab][data-tab-id]")?.getAttribute("data-tab-id");
-}
-
-/** What opens a link beside the page opens a tab of ours there, too. @param {MouseEvent} event */
-function beside(event) {
-  const apart = event.button === 1 || (event.button === 0 && (event.ctrlKey || event.metaKey || event.shiftKey));
-  const named = apart && tabOf(event);
-  if (!named) return;
-  event.preventDefault();
-  event.stopImmediatePropagation(); // the tab of this page stays as it is
-  // A middle button that goes down would begin to scroll.
-  if (event.type !== "mousedown") open(`${location.pathname}?${changed({ tab: named })}`, "_blank", "noopener");
-}
-
 /** Keep the tabs and the URL together; called once, by the header. */
 export function start() {
-  for (const type of ["click", "auxclick"]) document.addEventListener(type, beside, { capture: true });
-  document.addEventListener("mousedown", (event) => event.button === 1 && beside(event), { capture: true });
   document.addEventListener("click", (event) => {
-    const named = tabOf(event);
-    // The back button has brought another tab: the address stands already.
-    if (named && named !== tab()) go({ tab: named });
     const link = /** @type {HTMLAnchorElement} */ (event.target).closest?.("a[href^='/?']");
-    if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
+    if (link && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
       event.preventDefault();
       visit(link.getAttribute("href"));
     }
@@ -206,7 +189,8 @@ export function start() {
 /** The tab of the address before. */
 let stood = "";
 
-function whenTabsStand(then) {
+/** Gradio lays out its tabs after the header. @param {() => void} then */
+export function whenTabsStand(then) {
   if (document.getElementById("projects-button")) then();
   else requestAnimationFrame(() => whenTabsStand(then));
 }

@@ -2,7 +2,7 @@
 window.looks = (() => {
   const CONTROLS = "button, select, input:not([type=hidden]), textarea, a.button, h1, h2, h3, summary";
   // These lists may be longer than they are wide: they are scrolled. Tables are on a tablet only.
-  const SCROLLED = ".lp-strip, .lp-tools, .tab-container, .log, .figure";
+  const SCROLLED = ".lp-strip, .lp-tools, .tabbar, .log, .figure";
   const TABLET = 1024;
   const pen = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
 

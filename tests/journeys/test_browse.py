@@ -13,6 +13,8 @@ from backend.services import images, listing
 from tests.journeys.conftest import Site
 from tests.journeys.hands import hit
 
+OPEN_TAB = ".tabbar [role=tab][aria-selected=true]"
+
 
 def open_browse(page: Page, project: Project, filters: str = "") -> None:
     page.goto(f"/?project={project.id}&tab=browse{filters}")
@@ -69,7 +71,7 @@ def test_each_back_and_each_forward_is_one_page(page: Page, site: Site) -> None:
         control.click()
         expect(page).to_have_url(re.compile(there))
         seen.append((page.url, tab))
-    open_tab = page.locator("[role=tab][aria-selected=true]")
+    open_tab = page.locator(OPEN_TAB)
     for turn, pages in ((page.go_back, seen[-2::-1]), (page.go_forward, seen[1:])):
         for url, tab in pages:
             turn()
@@ -77,7 +79,9 @@ def test_each_back_and_each_forward_is_one_page(page: Page, site: Site) -> None:
             expect(page).to_have_url(url)
 
 
-@pytest.mark.parametrize("how", [{"button": "middle"}, {"modifiers": ["Control"]}])
+@pytest.mark.parametrize(
+    "how", [{"button": "middle"}, {"modifiers": ["Control"]}, {"modifiers": ["Shift"]}]
+)
 def test_a_tab_opens_beside_the_page_as_a_link_does(
     page: Page, site: Site, how: dict[str, Any]
 ) -> None:
@@ -86,10 +90,25 @@ def test_a_tab_opens_beside_the_page_as_a_link_does(
     with page.context.expect_page() as opened:
         page.get_by_role("tab", name="Annotate").click(**how)
     expect(opened.value).to_have_url(re.compile(f"project={project.id}&state=done&tab=annotate"))
-    chosen = opened.value.locator("[role=tab][aria-selected=true]")
+    chosen = opened.value.locator(OPEN_TAB)
     expect(chosen).to_have_attribute("data-tab-id", "annotate")
     assert "tab=browse" in page.url
     opened.value.close()
+
+
+def test_a_tab_is_a_link_to_its_page_with_the_filters_of_now(page: Page, site: Site) -> None:
+    project = site.project(images=3)
+    open_browse(page, project)
+    tab = page.get_by_role("tab", name="Annotate")
+    expect(tab).to_have_attribute("href", f"/?project={project.id}&tab=annotate")
+    page.get_by_role("checkbox", name="Done").check()
+    expect(tab).to_have_attribute("href", f"/?project={project.id}&state=done&tab=annotate")
+    page.get_by_role("tab", name="Browse").focus()
+    page.keyboard.press("ArrowRight")
+    expect(tab).to_be_focused()
+    page.keyboard.press(" ")
+    expect(page.locator(OPEN_TAB)).to_have_text("Annotate")
+    expect(page).to_have_url(re.compile("state=done&tab=annotate"))
 
 
 def test_text_in_the_name_filters_as_one_types(page: Page, site: Site) -> None:
