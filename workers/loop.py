@@ -233,7 +233,7 @@ class Worker:
     def _tidy(self) -> None:
         scratch.clear_dead()
         folders = journal.folder(self.settings.home, 0).parent
-        ids = [int(path.name) for path in folders.glob("*") if path.name.isdecimal()]
+        ids = [int(one.name) for one in folders.glob("*") if one.name.removeprefix("-").isdecimal()]
         for id in ids:
             try:
                 with self.database.read() as session:

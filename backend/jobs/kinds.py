@@ -18,7 +18,8 @@ from backend.errors import Invalid
 class Lane(StrEnum):
     """A worker carries out one job of each lane at a time, so short work never waits for long.
 
-    INSTANT is for what a person waits for: a resident process answers without starting anything.
+    INSTANT is for what a person waits for: a resident process answers without starting anything,
+    and its jobs take no number that people read.
     """
 
     LONG = "long"

@@ -209,6 +209,7 @@ class SelectionRow(Base):
 class JobRow(Base):
     """A request; `beats` counts heartbeats, so that a silent worker shows on any clock.
 
+    People call a job, and the run that it makes, by its id; that of a try of a picture is negative.
     No two running jobs share a `lock`, no two that never ran share a `queueing_lock`.
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.jobs import queue
+from backend.jobs import kinds, queue
 from backend.services import labelling, listing, projects, registry, reviewing, snapshots
 from backend.storage import engine, warehouse
 
@@ -39,6 +39,15 @@ def test_what_is_saved_next_goes_on_where_the_old_home_ended(old_home: engine.Da
         saved = labelling.save(session, image, version, (), "ana")
         assert saved.version == version + 1
         assert projects.create(session, "new").id > boards.id
+
+
+def test_the_next_run_of_an_old_home_goes_on_from_its_numbers(old_home: engine.Database) -> None:
+    with old_home.write.begin() as session:
+        boards = projects.find(session, "boards").id
+        newest = queue.enqueue(session, kinds.Detect(boards, "golden"))
+        queue.enqueue(session, kinds.Try(boards, "golden", path="board.png"))
+        following = queue.enqueue(session, kinds.Propose(boards, "golden"))
+    assert following.id == newest.id + 1
 
 
 def test_what_knew_a_class_by_its_earlier_name_follows_it(old_home: engine.Database) -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from backend.domain import Job, JobState, Wish
+from backend.domain import Job, JobState, Person, Role, Wish
 from backend.errors import Busy, LeaseLost, NotFound, Refused
 from backend.jobs import foreseeing, holder, holding, journal, kinds, listing, queue
 from backend.jobs.kinds import Lane
-from backend.services import projects
+from backend.services import members, projects
+from backend.storage import doors
 from backend.storage.engine import Database
 
 ANN = "machine-a:1:1"
 BOB = "machine-b:2:2"
+A_TRY = kinds.Try(None, "golden", path="board.png")
 
 
 def evaluation(model: int = 1) -> kinds.Evaluate:
@@ -351,11 +354,45 @@ def test_jobs_are_listed_by_what_one_looks_for(database: Database) -> None:
 
 def test_tries_are_listed_and_counted_only_where_they_are_asked_for(database: Database) -> None:
     put(database, evaluation(1))
-    tried = put(database, kinds.Try(None, "golden", path="board.png"))
+    tried = put(database, A_TRY)
     with database.read() as session:
         assert [job.id for job in listing.find(session)] == [1]
         assert listing.counts(session)[JobState.QUEUED] == 1
         assert [job.id for job in listing.find(session, kind="try")] == [tried.id]
+
+
+def test_tries_take_no_numbers_from_what_people_call_by_theirs(database: Database) -> None:
+    first = put(database, evaluation(1))
+    tries = [put(database, A_TRY, priority=1) for _ in range(3)]
+    assert put(database, evaluation(2)).id == first.id + 1
+    assert all(one.id < 0 for one in tries)
+    order = [taken(database, lane=Lane.INSTANT).id for _ in tries]
+    assert order == [one.id for one in tries]
+    with database.read() as session:
+        assert [job.id for job in listing.find(session, kind="try")] == order[::-1]
+
+
+def test_tries_of_a_moment_are_each_their_own(database: Database) -> None:
+    starts = threading.Barrier(8)
+
+    def look() -> int:
+        starts.wait()
+        return put(database, A_TRY).id
+
+    with ThreadPoolExecutor(8) as people:
+        numbers = [future.result() for future in [people.submit(look) for _ in range(8)]]
+    assert len(set(numbers)) == 8
+
+
+def test_a_try_in_a_shut_project_keeps_nobody_else_from_trying(database: Database) -> None:
+    with database.write.begin() as session:
+        shut = projects.create(session, "shut").id
+        members.choose(session, shut, [])
+    mine = put(database, kinds.Try(shut, "golden", path="a.png"))
+    bob = doors.asked_by(Person("bob", Role.LABELER))
+    with database.write(info=bob) as session, session.begin():
+        theirs = queue.enqueue(session, A_TRY, author="bob")
+    assert theirs.id == mine.id + 1
 
 
 def test_an_unknown_job_is_named(database: Database) -> None:
