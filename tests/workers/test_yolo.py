@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import multiprocessing
 import pickle
 import resource
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import cv2
@@ -17,7 +18,7 @@ import torch
 
 from backend.errors import Cancelled, Invalid, NotFound, Refused, Unavailable
 from tests.workers import drawn, reports
-from workers.models import letterbox, weights, yolo
+from workers.models import letterbox, weights, yolo, yolo_network
 from workers.models.base import Parameters, Picture, TrainingSet
 
 SMALL = Parameters(epochs=2, image_size=96, batch=4, extra={"from_scratch": True, "mosaic": 0.0})
@@ -65,6 +66,51 @@ def test_a_file_of_any_name_is_known_by_its_content(yolo11n: Path, tmp_path: Pat
     text.write_text("no weights at all")
     with pytest.raises(Invalid, match=r"words\.pt were refused"):
         yolo.load(text)
+
+
+def _part(yolo11n: Path) -> bytes:
+    return yolo11n.read_bytes()[:100_000]
+
+
+def _saved(content: object) -> Callable[[Path], bytes]:
+    def make(_: Path) -> bytes:
+        out = io.BytesIO()
+        torch.save(content, out)
+        return out.getvalue()
+
+    return make
+
+
+CODE = "it holds more than weights, which Loupe does not load, as that may be code."
+NONE = "it is damaged, or no file of PyTorch."
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda _: b"no weights at all", f"were refused: {NONE}"),
+        (lambda _: b"", f"were refused: {NONE}"),
+        (_part, f"were refused: {NONE}"),
+        (_saved({"model": Evil(Path("made"))}), f"were refused: {CODE}"),
+        (_saved({"model": 3}), "hold no YOLO that finds boxes."),
+        (_saved({"model": torch.zeros(3)}), "hold no YOLO that finds boxes."),
+    ],
+    ids=["text", "empty", "cut short", "code", "a number", "a tensor"],
+)
+def test_what_is_no_detector_is_refused_in_our_own_words(
+    yolo11n: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    make: Callable[[Path], bytes],
+    reason: str,
+) -> None:
+    path = tmp_path / "line 3.pt"
+    path.write_bytes(make(yolo11n))
+    with pytest.raises(Invalid) as said:
+        yolo.load(path)
+    assert str(said.value) == f"The weights line 3.pt {reason} {yolo_network.DETECTOR}"
+    library = [one for one in caplog.messages if one.startswith(f"{path} was refused: ")]
+    assert len(library) == ("were refused" in reason)
 
 
 def test_another_familys_weights_are_named(tmp_path: Path) -> None:

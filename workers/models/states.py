@@ -18,7 +18,8 @@ def fill(network: nn.Module, tensors: weights.Tensors, path: Path) -> None:
     try:
         network.load_state_dict(tensors)
     except RuntimeError as error:
-        raise Invalid(f"The weights {path.name} do not fit: {weights.first_line(error)}") from error
+        reason = weights.reason(path, error, weights.OTHER)
+        raise Invalid(f"The weights {path.name} do not fit: {reason}.") from error
 
 
 def begin(

@@ -7,9 +7,11 @@ image size, and what else the family wants (`extra`), each as JSON.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pickle
 import warnings
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,9 +24,12 @@ import torch
 from backend.errors import Invalid, NotFound, Unavailable
 from workers.models.base import LONGEST_NAME, MOST_CLASSES
 
+log = logging.getLogger(__name__)
 LONGEST_HEADER = 10_000_000
 LARGEST_SIZE = 16_384
 _TOLD = ("family", "variant", "classes", "image_size", "extra")
+PLAIN = "Take a state dict as torchvision publishes it, or weights of Loupe (.safetensors)."
+OTHER = "their numbers are of another network than the file says"
 Tensors = dict[str, torch.Tensor]
 # What torch raises on a file that is damaged, or that holds more than plain numbers.
 DAMAGED = (
@@ -38,6 +43,10 @@ DAMAGED = (
     ImportError,
     OSError,
 )
+
+
+class Strange(ValueError):
+    """What a file says is none of what it may say; the message is for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +85,7 @@ def load(path: Path, family: str) -> tuple[Header, Tensors]:
     try:
         tensors = safetensors.torch.load_file(path)
     except (safetensors.SafetensorError, RuntimeError, ValueError, OSError) as error:
-        raise _no_weights(path, first_line(error)) from error
+        raise _no_weights(path, reason(path, error, "it is damaged")) from error
     for name, tensor in tensors.items():
         if not torch.isfinite(tensor).all():
             raise _no_weights(path, f"{name[:80]} holds what is no number.")
@@ -103,32 +112,28 @@ def peek(path: Path) -> Header:
     except KeyError as error:
         raise _no_weights(path, f"it does not say its {error.args[0]}.") from error
     except (safetensors.SafetensorError, ValueError, OSError, RecursionError) as error:
-        raise _no_weights(path, first_line(error)) from error
-
-
-class _Strange(ValueError):
-    """What a header says is none of what it may say."""
+        raise _no_weights(path, reason(path, error, "it is damaged")) from error
 
 
 def _check_length(path: Path) -> None:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
     if length > LONGEST_HEADER:
-        raise ValueError(f"it begins with {length:,} bytes of what it says of itself")
+        raise Strange(f"it begins with {length:,} bytes of what it says of itself")
 
 
 def _header(told: Mapping[str, Any]) -> Header:
     classes, extra, size = told["classes"], told.get("extra", {}), told["image_size"]
     if not isinstance(told["family"], str) or not isinstance(told["variant"], str):
-        raise _Strange("its family and variant are no words")
+        raise Strange("its family and variant are no words")
     if not isinstance(classes, list) or not 0 < len(classes) <= MOST_CLASSES:
-        raise _Strange(f"it has no list of 1 to {MOST_CLASSES:,} classes")
+        raise Strange(f"it has no list of 1 to {MOST_CLASSES:,} classes")
     if not all(isinstance(name, str) and len(name) <= LONGEST_NAME for name in classes):
-        raise _Strange("one of its classes has no name")
+        raise Strange("one of its classes has no name")
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SIZE:
-        raise _Strange(f"its pictures are not of 1 to {LARGEST_SIZE:,} pixels")
+        raise Strange(f"its pictures are not of 1 to {LARGEST_SIZE:,} pixels")
     if not isinstance(extra, dict):
-        raise _Strange("what it says besides is no object")
+        raise Strange("what it says besides is no object")
     return Header(told["family"], told["variant"], tuple(classes), size, extra)
 
 
@@ -154,10 +159,14 @@ def read_state(path: Path) -> Tensors:
             found = torch.load(path, map_location="cpu", weights_only=True)
     except DAMAGED as error:
         raise Invalid(
-            f"The weights {path.name} are no plain state dict: {first_line(error)}"
+            f"The weights {path.name} are no plain state dict: "
+            f"{reason(path, error, unread(path))}. {PLAIN}"
         ) from error
     if not isinstance(found, dict) or not all(isinstance(v, torch.Tensor) for v in found.values()):
-        raise Invalid(f"The weights {path.name} are no plain state dict.")
+        raise Invalid(
+            f"The weights {path.name} are no plain state dict: there is more in it than names "
+            f"and their numbers. {PLAIN}"
+        )
     return {str(name): _widen(tensor) for name, tensor in found.items()}
 
 
@@ -176,9 +185,22 @@ def write_whole(path: Path, content: bytes) -> None:
         raise Unavailable(f"{path.name} could not be saved: {error.strerror}.") from error
 
 
-def first_line(error: Exception) -> str:
-    """The first line of a library's message, as the end of a sentence."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".") + "."
+def reason(path: Path, error: Exception, otherwise: str) -> str:
+    """Why a file is refused, in our words; a library's own stand in the log."""
+    log.warning("%s was refused: %s", path, error)
+    return str(error) if isinstance(error, Strange) else otherwise
+
+
+def unread(path: Path) -> str:
+    """What is wrong with a file that PyTorch did not read."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            whole = any(name.endswith("data.pkl") for name in packed.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        whole = False
+    if whole:
+        return "it holds more than weights, which Loupe does not load, as that may be code"
+    return "it is damaged, or no file of PyTorch"
 
 
 def _compact(tensor: torch.Tensor) -> torch.Tensor:

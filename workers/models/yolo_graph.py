@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from workers.models.weights import Strange
+
 LAYERS = frozenset((
     "A2C2f", "AConv", "ADown", "Bottleneck", "BottleneckCSP", "C1", "C2", "C2PSA", "C2f", "C2fCIB",
     "C2fPSA", "C3", "C3Ghost", "C3k2", "C3x", "CBFuse", "CBLinear", "Concat", "Conv",
@@ -28,14 +30,10 @@ _FACTORS = ("depth_multiple", "width_multiple")
 _NUMBERS = ("nc", "reg_max", "channels", "ch")
 
 
-class _Strange(ValueError):
-    """What stands there is none of what may."""
-
-
 def checked(told: Any) -> dict[str, Any]:
-    """The description, made anew of what is allowed; a ValueError says what is not."""
+    """The description, made anew of what is allowed; Strange says what is not."""
     if not isinstance(told, Mapping):
-        raise _Strange("it describes no graph")
+        raise Strange("it describes no graph")
     made: dict[str, Any] = {name: _count(told[name]) for name in _NUMBERS if name in told}
     made |= {name: _factor(told[name]) for name in _FACTORS if name in told}
     for name, known in (("end2end", (True, False, None)), ("activation", (*ACTIVATIONS, None))):
@@ -46,18 +44,18 @@ def checked(told: Any) -> dict[str, Any]:
     if "scale" in told:
         made["scale"] = _letter(told["scale"])
     if made.get("scale") and "scales" in made and made["scale"] not in made["scales"]:
-        raise _Strange(f"there is no scale {made['scale']!r}")
+        raise Strange(f"there is no scale {made['scale']!r}")
     made |= {
         name: [_layer(each) for each in _listed(told.get(name))] for name in ("backbone", "head")
     }
     if not made["head"] or made["head"][-1][2] not in HEADS:
-        raise _Strange("its last layer finds no boxes")
+        raise Strange("its last layer finds no boxes")
     return made
 
 
 def _layer(told: Any) -> list[Any]:
     if not isinstance(told, list | tuple) or len(told) != 4:
-        raise _Strange("a layer has four parts")
+        raise Strange("a layer has four parts")
     begin, repeats, name, given = told
     return [_from(begin), _count(repeats, MOST_REPEATS), _one_of(name, LAYERS), _arguments(given)]
 
@@ -65,7 +63,7 @@ def _layer(told: Any) -> list[Any]:
 def _from(told: Any) -> int | list[int]:
     found = [_whole(each) for each in (told if isinstance(told, list | tuple) else [told])]
     if any(abs(each) > 2 * MOST_LAYERS for each in found):
-        raise _Strange("a layer stands on none of the graph")
+        raise Strange("a layer stands on none of the graph")
     return found if isinstance(told, list | tuple) else found[0]
 
 
@@ -82,12 +80,12 @@ def _argument(told: Any, deep: int) -> Any:
         return told
     if isinstance(told, list | tuple) and deep < 2:
         return _arguments(told, deep + 1)
-    raise _Strange(f"{str(told)[:40]!r} is nothing that a layer takes")
+    raise Strange(f"{str(told)[:40]!r} is nothing that a layer takes")
 
 
 def _listed(told: Any) -> list[Any]:
     if not isinstance(told, list | tuple) or len(told) > MOST_LAYERS:
-        raise _Strange(f"it has no list of at most {MOST_LAYERS} layers")
+        raise Strange(f"it has no list of at most {MOST_LAYERS} layers")
     return list(told)
 
 
@@ -98,29 +96,29 @@ def _scale(told: Any) -> list[float]:
 
 def _letter(told: Any) -> str:
     if not isinstance(told, str) or len(told) > 1:
-        raise _Strange(f"{str(told)[:40]!r} is no scale")
+        raise Strange(f"{str(told)[:40]!r} is no scale")
     return told
 
 
 def _one_of(told: Any, known: Any) -> Any:
     if isinstance(told, list | dict) or told not in known:
-        raise _Strange(f"{str(told)[:40]!r} is nothing that a YOLO is made of")
+        raise Strange(f"{str(told)[:40]!r} is nothing that a YOLO is made of")
     return told
 
 
 def _factor(told: Any) -> float:
     if isinstance(told, bool) or not isinstance(told, int | float) or not 0 < told <= 8:
-        raise _Strange(f"{str(told)[:40]!r} is no factor")
+        raise Strange(f"{str(told)[:40]!r} is no factor")
     return float(told) if isinstance(told, float) else int(told)
 
 
 def _count(told: Any, most: int = 100_000) -> int:
     if not 1 <= _whole(told) <= most:
-        raise _Strange(f"{str(told)[:40]!r} is no number from 1 to {most}")
+        raise Strange(f"{str(told)[:40]!r} is no number from 1 to {most}")
     return int(told)
 
 
 def _whole(told: Any) -> int:
     if isinstance(told, bool) or not isinstance(told, int):
-        raise _Strange(f"{str(told)[:40]!r} is no whole number")
+        raise Strange(f"{str(told)[:40]!r} is no whole number")
     return int(told)

@@ -19,6 +19,8 @@ offline.prepare()
 
 from ultralytics.nn import tasks  # noqa: E402 - must be imported after the settings are made
 
+DETECTOR = "Take a YOLO detector as Ultralytics saves it (.pt), or weights of Loupe (.safetensors)."
+
 
 def read(path: Path) -> tuple[Header, Any]:
     """The network of a weights file, in training mode off."""
@@ -52,7 +54,8 @@ def _ours(path: Path) -> tuple[Header, Any]:
         _widen_head(network, tensors)
         network.load_state_dict(tensors)
     except weights.DAMAGED as error:
-        raise Invalid(f"The weights {path.name} do not fit: {weights.first_line(error)}") from error
+        reason = weights.reason(path, error, weights.OTHER)
+        raise Invalid(f"The weights {path.name} do not fit: {reason}.") from error
     network.names = dict(enumerate(header.classes))
     return header, network
 
@@ -64,19 +67,19 @@ def _theirs(path: Path) -> tuple[Header, Any]:
             found, _ = tasks.torch_safe_load(str(named), safe_only=True)
     except weights.DAMAGED as error:
         raise Invalid(
-            f"The weights {path.name} were refused, as they are no plain YOLO checkpoint: "
-            f"{weights.first_line(error)}"
+            f"The weights {path.name} were refused: "
+            f"{weights.reason(path, error, weights.unread(path))}. {DETECTOR}"
         ) from error
     network = found.get("ema") or found.get("model")
     if not isinstance(network, tasks.DetectionModel):
-        raise Invalid(f"The weights {path.name} hold no YOLO detector.")
+        raise Invalid(f"The weights {path.name} hold no YOLO that finds boxes. {DETECTOR}")
     try:
         classes = tuple(str(network.names[index]) for index in sorted(network.names))
         return describe(network, classes, _image_size(found)), network
     except weights.DAMAGED as error:
         raise Invalid(
             f"The weights {path.name} hold a YOLO that Loupe does not build: "
-            f"{weights.first_line(error)}"
+            f"{weights.reason(path, error, 'it does not say what it is made of')}. {DETECTOR}"
         ) from error
 
 
