@@ -1,6 +1,6 @@
 /** Drop pictures to try a model on them; they join the project only where that is asked for. */
 
-import { fill, h } from "./dom.js";
+import { field, fill, h } from "./dom.js";
 import { get, send, token, upload } from "./net.js";
 import { address, attempt, project, site } from "./site.js";
 import { count, many, share, span } from "./words.js";
@@ -20,7 +20,9 @@ export class TryOut {
     this.stage = h("div.try", { tabIndex: 0, role: "button", "aria-label": "Choose pictures to try" }, this.hint());
     this.said = h("p.quiet-text", { "aria-live": "polite" });
     this.others = h("div.tries");
-    this.keeping = h("p.quiet-text", { "aria-live": "polite" });
+    this.keeping = h("div.quiet-text.keeping", { "aria-live": "polite" });
+    // What was written for the last pictures is most often true of the next.
+    this.lot = h("input", { placeholder: "lot 7", maxLength: 300 });
     this.stage.addEventListener("click", () => this.input.click());
     this.stage.addEventListener("keydown", (event) => event.key === "Enter" && this.input.click());
     this.stage.addEventListener("dragover", (event) => event.preventDefault());
@@ -49,13 +51,14 @@ export class TryOut {
 
   /** Nothing of a try is stored unless it is asked for here. @param {File[]} files */
   offer(files) {
-    const button = h("button", { onclick: () => ((button.disabled = true), this.keep(files)) }, files.length === 1 ? "Add this picture to the project" : `Add these ${count(files.length)} pictures to the project`);
-    fill(this.keeping, button);
+    const words = files.length === 1 ? "Add this picture to the project" : `Add these ${count(files.length)} pictures to the project`;
+    const button = h("button", { onclick: () => ((button.disabled = true), this.keep(files)) }, words);
+    fill(this.keeping, field("Lot", this.lot, "The group of pictures that belong together, such as boards of one lot; may stay empty."), button);
   }
 
   async keep(files) {
     const { turn } = this;
-    const result = await attempt(() => added(files));
+    const result = await attempt(() => added(files, this.lot.value));
     if (turn !== this.turn) return undefined;
     if (!result) return this.offer(files);
     const known = result.skipped ? ` ${count(result.skipped)} ${result.skipped === 1 ? "was" : "were"} there already.` : "";
@@ -103,12 +106,12 @@ function picture(file) {
   return h("img", { src, alt: file.name, onload: done, onerror: done });
 }
 
-/** Import pictures into the project; gives what came of it. @param {File[]} files */
-async function added(files) {
+/** Import pictures into the project; gives what came of it. @param {File[]} files @param {string} lot */
+async function added(files, lot) {
   const base = `/api/projects/${encodeURIComponent(project())}`;
   const name = token();
   for (const file of files) await upload(`${base}/uploads/${name}/${encodeURIComponent(file.name)}`, file, () => {});
-  const job = await finished(await send("POST", `${base}/import`, { token: name }), () => {});
+  const job = await finished(await send("POST", `${base}/import`, { token: name, lot }), () => {});
   return job.result;
 }
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from backend.jobs import listing
-from backend.services import detecting, registry, tiling
+from backend.jobs import listing as jobs_of
+from backend.services import detecting, listing, registry, tiling
 from backend.storage import warehouse
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
@@ -65,12 +65,13 @@ def test_dropped_pictures_show_their_boxes_at_once_and_are_stored_only_when_aske
     chooser.set_input_files(pictures)
     refused = re.compile(r"fits none of the project's \d+ golden")
     expect(desk.get_by_text(refused)).to_have_count(2)
+    desk.get_by_role("textbox", name="Lot").fill(" lot 7 ")
     desk.get_by_role("button", name="Add these 2 pictures to the project").click()
     expect(desk.get_by_text("2 pictures added.")).to_be_visible()
+    lots = {path.name: "lot 7" for path in pictures}
     with working.database.read.begin() as session:
-        assert {one.name for one in detecting.subjects(session, other.id, {})} >= {
-            path.name for path in pictures
-        }
+        stored = listing.every(session, other.id, listing.Filter())
+        assert {one.image.name: one.image.group for one in stored}.items() >= lots.items()
 
 
 def test_a_run_foresees_what_is_known_and_tells_what_it_could_not_read(
@@ -157,7 +158,7 @@ def test_a_runtime_is_chosen_among_those_that_the_model_has(desk: Page, working:
     desk.get_by_role("button", name="Detect in 3 images").click()
     expect(desk.get_by_text(re.compile("The detection (waits|has begun)"))).to_be_visible()
     with working.database.read.begin() as session:
-        [job] = listing.find(session, project_id=project.id, kind="detect")
+        [job] = jobs_of.find(session, project_id=project.id, kind="detect")
     asked = job.request["options"]
     assert (asked["runtime"], asked["precision"]) == ("torch", "f32")
     desk.get_by_role("combobox", name="Model").select_option("golden")
