@@ -21,6 +21,7 @@ from app import guessing
 from backend.domain import Person, Role
 from backend.errors import Denied
 from backend.services import logins, people
+from backend.storage import engine
 from backend.storage.engine import Database
 from backend.storage.tables import SettingRow
 from backend.storage.types import now
@@ -233,10 +234,8 @@ def _key(database: Database) -> str:
 
 
 def _kept(session: Session, name: str, new: str) -> str:
-    row = session.get(SettingRow, name)
-    if row is None:
-        session.add(row := SettingRow(name=name, value=new))
-    return row.value
+    engine.insert_new(session, SettingRow, [{"name": name, "value": new}])
+    return session.get_one(SettingRow, name).value
 
 
 def _owner_name() -> str:

@@ -58,6 +58,8 @@ def enqueue(
     try:
         row = add(session, values)
     except IntegrityError as error:
+        if key and (before := by_key(session, request.kind, request.project_id, author, key)):
+            return before
         raise Busy(f"{kind.title} is already waiting in the queue.") from error
     journal.write(session, row.id, "Queued.")
     return to_job(session, row)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from backend.domain import Class
 from backend.errors import NotFound, Refused
-from backend.storage import engine, naming
+from backend.storage import engine, locks, naming
 from backend.storage.tables import BoxRow, ClassNameRow, ClassRow, ImageRow
 from backend.storage.types import now
 
@@ -36,12 +36,9 @@ def ensure(session: Session, project_id: int, name: str) -> Class:
 def ensure_all(session: Session, project_id: int, names: Iterable[str]) -> dict[str, int]:
     """The ids of the classes that have or had these names; those that are none are made."""
     wanted = {name: check_name(name, "class") for name in names}
-    _bring_back(session, project_id, wanted.values())
     known = naming.of(session, project_id).ids if wanted else {}
-    fresh = list(dict.fromkeys(name for name in wanted.values() if name not in known))
-    if fresh:
-        _add_all(session, project_id, fresh)
-        known = naming.of(session, project_id).ids
+    if any(name not in known for name in wanted.values()):
+        known = _made(session, project_id, dict.fromkeys(wanted.values()))
     return {name: known[title] for name, title in wanted.items()}
 
 
@@ -55,6 +52,7 @@ def find(session: Session, project_id: int, name: str) -> Class | None:
 def add(session: Session, project_id: int, name: str) -> Class:
     """Add a class at the end of the list."""
     name = check_name(name, "class")
+    _alone(session, project_id)
     back = _bring_back(session, project_id, [name])
     if not back and session.get(ClassNameRow, (project_id, name)) is not None:
         raise Refused(f"There is already a class named {name!r} (or one had that name before).")
@@ -74,7 +72,7 @@ def edit(
     severity: int | None = None,
 ) -> Class:
     """Change a class; its labels stay, and its old name finds it until another class has it."""
-    row = _class_row(session, class_id)
+    row = _held(session, class_id)
     if name is not None and name.strip() != row.name:
         _rename(session, row, check_name(name, "class"))
     if color is not None:
@@ -101,7 +99,7 @@ def merge(session: Session, source_id: int, target_id: int) -> None:
 
 def join(session: Session, source_id: int, target_id: int) -> None:
     """Say that one class is another from now on; its boxes are read so, and may follow later."""
-    source, target = _class_row(session, source_id), _class_row(session, target_id)
+    source, target = _held(session, source_id), _class_row(session, target_id)
     if source.id == target.id or source.project_id != target.project_id:
         raise Refused("Choose two different classes of the same project to merge.")
     names = update(ClassNameRow).filter_by(class_id=source.id)
@@ -117,7 +115,7 @@ def join(session: Session, source_id: int, target_id: int) -> None:
 
 def retire(session: Session, class_id: int) -> None:
     """List a class no more; no label has it, and what runs found of it keeps its name."""
-    row = _class_row(session, class_id)
+    row = _held(session, class_id)
     row.retired, row.hotkey = now(), ""
     naming.forget(session)
     session.flush()
@@ -126,6 +124,7 @@ def retire(session: Session, class_id: int) -> None:
 
 def reorder(session: Session, project_id: int, class_ids: Iterable[int]) -> None:
     """Put the classes in this order."""
+    _alone(session, project_id)
     wanted = list(class_ids)
     rows = {row.id: row for row in _rows(session, project_id)}
     if sorted(wanted) != sorted(rows):
@@ -148,6 +147,28 @@ def check_name(name: str, what: str) -> str:
     return name
 
 
+def _alone(session: Session, project_id: int) -> None:
+    """Let nobody else change the classes meanwhile, and see what others made of them."""
+    locks.naming(session, project_id)
+    naming.forget(session)
+
+
+def _held(session: Session, class_id: int) -> ClassRow:
+    """A class that nobody else changes until the transaction ends."""
+    _alone(session, _class_row(session, class_id).project_id)
+    return _class_row(session, class_id)
+
+
+def _made(session: Session, project_id: int, names: Iterable[str]) -> Mapping[str, int]:
+    """What all names mean, once there is a class for each of these."""
+    _alone(session, project_id)
+    _bring_back(session, project_id, names)
+    known = naming.of(session, project_id).ids
+    if fresh := [name for name in names if name not in known]:
+        _add_all(session, project_id, fresh)
+    return naming.of(session, project_id).ids
+
+
 def _add_all(session: Session, project_id: int, names: Sequence[str]) -> None:
     """Add classes of names that are free at the end of the list."""
     last = len(_rows(session, project_id))
@@ -159,6 +180,9 @@ def _add_all(session: Session, project_id: int, names: Sequence[str]) -> None:
     rows = [_new(project_id, index, name) for index, name in enumerate(names, last)]
     engine.bulk_insert(session, ClassRow, rows)
     for part in engine.batches(names):
+        # Only a class that was taken out can have had these names before.
+        had = delete(ClassNameRow).where(ClassNameRow.name.in_(part))
+        session.execute(had.where(ClassNameRow.project_id == project_id))
         query = select(ClassRow.id, ClassRow.name).where(
             ClassRow.project_id == project_id,
             ClassRow.name.in_(part),
@@ -240,11 +264,12 @@ def _rename(session: Session, row: ClassRow, name: str) -> None:
 
 def _rows(session: Session, project_id: int) -> list[ClassRow]:
     query = select(ClassRow).filter_by(project_id=project_id, merged_into_id=None, retired=None)
-    return list(session.scalars(query.order_by(ClassRow.index, ClassRow.id)))
+    query = query.order_by(ClassRow.index, ClassRow.id)
+    return list(session.scalars(query.execution_options(populate_existing=True)))
 
 
 def _class_row(session: Session, class_id: int) -> ClassRow:
-    row = session.get(ClassRow, class_id)
+    row = session.get(ClassRow, class_id, populate_existing=True)
     if row is None or row.merged_into_id is not None or row.retired is not None:
         raise NotFound(f"There is no class {class_id} any more; reload the page.")
     return row

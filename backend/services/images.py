@@ -12,7 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from backend.domain import Box, Image, Split, State
 from backend.errors import NotFound
 from backend.services import classes, labelling
-from backend.storage import engine, naming
+from backend.storage import engine, locks, naming
 from backend.storage.tables import ImageRow
 from backend.storage.types import now
 
@@ -39,6 +39,7 @@ def add(session: Session, project_id: int, new: Sequence[NewImage], author: str)
 
     `golden` names an image of the project, or of the same call; new class names become classes.
     """
+    locks.naming(session, project_id)
     known = ids(session, project_id, [image.name for image in new])
     fresh = list({image.name: image for image in new if image.name not in known}.values())
     class_ids = _class_ids(session, project_id, fresh)

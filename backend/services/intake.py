@@ -17,6 +17,7 @@ from backend.formats.base import Item, Problem
 from backend.pictures import Header
 from backend.services import classes, images, labelling
 from backend.services.images import NewImage
+from backend.storage import locks
 from backend.storage.files import Files
 from backend.storage.firstlook import FirstLook
 from backend.storage.tables import ImageRow
@@ -99,6 +100,7 @@ def prepare(item: Item, there: Known | None, files: Files, look: FirstLook) -> R
 def add(session: Session, project: Project, ready: Sequence[Ready], author: str) -> Counts:
     """Add the pictures whose names are new; complete those that came without labels before."""
     counts = Counts()
+    locks.naming(session, project.id)
     there = known(session, project.id, [one.image.name for one in ready])
     fresh: dict[str, NewImage] = {}
     for one in ready:

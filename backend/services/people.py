@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from backend.domain import Person, Role
 from backend.errors import Denied, NotFound, Refused
 from backend.services import logins
+from backend.storage import engine
 from backend.storage.tables import PersonRow
 
 SHORTEST = 8
@@ -28,10 +29,12 @@ def add(session: Session, name: str, role: Role, password: str) -> Person:
     name = name.strip()
     if not name or len(name) > 100 or not name.isprintable():
         raise Refused("A user's name must have 1 to 100 printable characters.")
+    taken = Refused(f"There is already a user named {name!r}.")
     if session.get(PersonRow, name):
-        raise Refused(f"There is already a user named {name!r}.")
-    session.add(PersonRow(name=name, role=role, password=_hash(password)))
-    session.flush()
+        raise taken
+    made = {"name": name, "role": role, "password": _hash(password)}
+    if not engine.insert_new(session, PersonRow, [made]):  # by somebody at this very moment
+        raise taken
     return Person(name, role)
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from backend.domain import Project, Task
 from backend.errors import NotFound, Refused
 from backend.services import classes as kinds
-from backend.storage import naming
+from backend.storage import engine, naming
 from backend.storage.tables import BoxRow, ImageRow, ProjectRow
 
 NAMED = 5
@@ -40,11 +40,13 @@ def create(
 ) -> Project:
     """Make a project; its name must be free."""
     name = refuse_taken(session, name)
-    row = ProjectRow(name=name, task=task)
-    session.add(row)
-    session.flush()
-    kinds.ensure_all(session, row.id, classes)
-    return _project(session, row)
+    if not _make(session, name, task):
+        raise _taken(name)
+    made = find(session, name)
+    if not classes:
+        return made
+    kinds.ensure_all(session, made.id, classes)
+    return get(session, made.id)
 
 
 def refuse_taken(session: Session, name: str) -> str:
@@ -53,8 +55,17 @@ def refuse_taken(session: Session, name: str) -> str:
     if name in FOLDERS:
         raise Refused(f"{name!r} means a folder in an address; choose another name.")
     if session.scalar(select(ProjectRow.id).where(ProjectRow.name == name)):
-        raise Refused(f"There is already a project named {name!r}; choose another name.")
+        raise _taken(name)
     return name
+
+
+def _make(session: Session, name: str, task: Task) -> bool:
+    """Make its row; false where somebody else has made one at this very moment."""
+    return bool(engine.insert_new(session, ProjectRow, [{"name": name, "task": task}]))
+
+
+def _taken(name: str) -> Refused:
+    return Refused(f"There is already a project named {name!r}; choose another name.")
 
 
 def find(session: Session, name: str) -> Project:
@@ -88,9 +99,10 @@ def get(session: Session, project_id: int) -> Project:
 
 def find_or_create(session: Session, name: str, task: Task = Task.DETECT) -> Project:
     """The project of that name, made if it is not there."""
-    if session.scalar(select(ProjectRow.id).where(ProjectRow.name == name)):
-        return find(session, name)
-    return create(session, name, task)
+    if not known(session, name):
+        name = refuse_taken(session, name)
+        _make(session, name, task)
+    return find(session, name)
 
 
 def options(session: Session, project_id: int) -> dict[str, Any]:

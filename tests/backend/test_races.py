@@ -8,13 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, Person, Role, Run, RunImage, Verdict
+from backend.errors import Refused
 from backend.services import (
+    classes,
     deciding,
     images,
+    intake,
     judging,
     labelling,
     members,
@@ -89,6 +93,82 @@ def test_a_project_stays_closed_when_somebody_moves_the_threshold_meanwhile(
     with database.read() as session:
         assert doors.shut(session, Person("bob", Role.LABELER)) == {project}
         assert reviewing.rule(session, project)["threshold"] == 0.4
+
+
+def line(database: Database) -> int:
+    with database.write.begin() as session:
+        return projects.create(session, "line", classes=("spur",)).id
+
+
+def names(database: Database, project: int) -> list[tuple[int, str]]:
+    with database.read() as session:
+        return [(one.index, one.name) for one in classes.of(session, project)]
+
+
+def test_who_adds_a_class_that_another_adds_right_now_is_told_so(database: Database) -> None:
+    project = line(database)
+    with pytest.raises(Refused, match="There is already a class named 'open'"):
+        beside(
+            database,
+            lambda session: classes.add(session, project, "open"),
+            lambda session: classes.add(session, project, "open"),
+        )
+    assert names(database, project) == [(0, "spur"), (1, "open")]
+
+
+def test_an_import_takes_up_the_class_that_a_person_adds_right_now(database: Database) -> None:
+    project = line(database)
+    beside(
+        database,
+        lambda session: classes.add(session, project, "open"),
+        lambda session: classes.ensure_all(session, project, ["short", "open"]),
+    )
+    assert names(database, project) == [(0, "spur"), (1, "open"), (2, "short")]
+
+
+def test_two_classes_are_not_given_one_name_at_once(database: Database) -> None:
+    project = line(database)
+    with database.write.begin() as session:
+        spur, short = (classes.ensure(session, project, name).id for name in ("spur", "short"))
+    with pytest.raises(Refused, match="There is already a class named 'open'; merge"):
+        beside(
+            database,
+            lambda session: classes.edit(session, spur, name="open"),
+            lambda session: classes.edit(session, short, name="open"),
+        )
+    assert names(database, project) == [(0, "open"), (1, "short")]
+
+
+def test_a_project_or_an_account_that_another_makes_right_now_is_said_to_be_there(
+    database: Database,
+) -> None:
+    with pytest.raises(Refused, match="There is already a project named 'line'"):
+        beside(
+            database,
+            lambda session: projects.create(session, "line"),
+            lambda session: projects.create(session, "line", classes=["spur"]),
+        )
+    with pytest.raises(Refused, match="There is already a user named 'ana'"):
+        beside(
+            database,
+            lambda session: people.add(session, "ana", Role.LABELER, "password1"),
+            lambda session: people.add(session, "ana", Role.ADMIN, "password2"),
+        )
+    with database.read() as session:
+        assert people.everyone(session) == [Person("ana", Role.LABELER)]
+
+
+def test_two_imports_into_a_new_project_share_it_and_its_pictures(database: Database) -> None:
+    picture = NewImage("a", "0" * 64, 9, 9, (Box(1, 1, 5, 5, "spur"),), labelled=True)
+    ready = intake.Ready(picture)
+
+    def bring(session: Session) -> intake.Counts:
+        project = projects.find_or_create(session, "line")
+        return intake.add(session, project, [ready], "ana")
+
+    said: list[intake.Counts] = []
+    beside(database, lambda s: said.append(bring(s)), lambda s: said.append(bring(s)))
+    assert [(one.images, one.boxes, one.skipped) for one in said] == [(1, 1, 0), (0, 0, 1)]
 
 
 def models(session: Session, many: int) -> list[int]:

@@ -72,6 +72,17 @@ def test_an_import_that_names_it_brings_it_back(old_home: Database) -> None:
         assert classes.ensure_all(session, board.id, ["open", "scratch"])["open"] == gone
 
 
+def test_an_earlier_name_of_a_class_that_was_taken_out_is_free_for_another(
+    old_home: Database,
+) -> None:
+    gone = class_of(old_home, "short")
+    retiring.retire(old_home.write.begin, gone, "ana")
+    with old_home.write.begin() as session:
+        board = projects.find(session, "boards")
+        assert classes.ensure_all(session, board.id, ["short"])["short"] != gone
+        assert classes.ensure_all(session, board.id, ["short circuit"])["short circuit"] == gone
+
+
 def test_images_put_away_are_not_left_with_boxes_of_no_class(old_home: Database) -> None:
     gone = class_of(old_home, "open")
     with old_home.write.begin() as session:
