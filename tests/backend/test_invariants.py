@@ -38,6 +38,12 @@ DAMAGE = {
     "one-project": "UPDATE class SET project_id = (SELECT MIN(id) FROM project)",
     "undone": "UPDATE decision SET idx = 0 WHERE undoes IS NOT NULL",
     "undone-once": "UPDATE decision SET undoes = (SELECT MIN(undoes) FROM decision)",
+    "classes-of-revision": "UPDATE revision SET boxes = "
+    """REPLACE(boxes, '"class":', '"class": 9')""",
+    "detections-of-revision": "UPDATE revision SET boxes = "
+    """REPLACE(boxes, '"detection":[', '"detection":[9')""",
+    "classes-in-lists": "UPDATE model SET class_ids = '[987654]'",
+    "requests-of-jobs": """UPDATE job SET request = '{"model_id": 987654}'""",
     "state-of-image": "UPDATE image SET state = 'skipped' WHERE version > 0",
     "new-is-bare": "UPDATE image SET state = 'done' WHERE version = 0",
     "boxes-of-image": "UPDATE image SET box_count = 77",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.services.invariants import history, leading, repeating
+from backend.services.invariants import history, leading, repeating, within
 from backend.services.invariants.rule import Rule
 
-RULES: tuple[Rule, ...] = (*leading.rules(), *history.RULES, *repeating.RULES)
+RULES: tuple[Rule, ...] = (*leading.rules(), *history.RULES, *within.RULES, *repeating.RULES)
