@@ -14,6 +14,7 @@ from backend import words
 from backend.domain import Class
 from backend.errors import NotFound
 from backend.services import classes, merging, projects, retiring
+from backend.storage import waiting
 
 group = typer.Typer(help="The classes of a project.", no_args_is_help=True)
 
@@ -80,7 +81,7 @@ def merge(
     Example: loupe classes merge boards spurr spur
     """
     with rooms.open_rooms() as at:
-        read, write = at.database.read.begin, at.database.write.begin
+        read, write = at.database.read.begin, waiting.patient(at.database.write.begin)
         with read() as session:
             id_ = projects.find(session, project).id
             source, target = (_find(session, id_, one).id for one in (name, into))

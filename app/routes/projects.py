@@ -13,6 +13,7 @@ from app import house, login, pools
 from app.routes import shapes
 from backend.domain import Project, Task
 from backend.services import classes, listing, members, merging, projects, retiring
+from backend.storage import waiting
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 
@@ -144,7 +145,7 @@ def merge(project: str, class_: int, body: Merge, at: house.At) -> dict[str, Any
     """Make every label of this class one of another."""
     with at.read() as session:
         found = house.own_class(session, project, class_)
-    merging.merge(at.read, at.write, found.id, class_, body.into)
+    merging.merge(at.read, waiting.patient(at.write), found.id, class_, body.into)
     with at.read() as session:
         return _project(projects.get(session, found.id))
 

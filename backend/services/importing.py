@@ -28,6 +28,7 @@ from backend.jobs import holder
 from backend.services import classes, intake, projects
 from backend.services.intake import Counts, Ready
 from backend.settings import Settings
+from backend.storage import waiting
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from backend.storage.firstlook import FirstLook
@@ -197,7 +198,7 @@ class _Import:
         ready = [one for one in done if isinstance(one, Ready)]
         self.note(one for one in done if isinstance(one, Problem))
         if ready:
-            with self.into.database.write.begin() as session:
+            with waiting.patient(self.into.database.write.begin)() as session:
                 self.into.fence(session)
                 project = self._project(session, ready)
                 added = intake.add(session, project, ready, self.into.author)

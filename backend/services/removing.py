@@ -19,7 +19,7 @@ from backend.domain import FINAL, JobState
 from backend.errors import Busy, Refused
 from backend.jobs import queue
 from backend.services import images, projects
-from backend.storage import tables, warehouse
+from backend.storage import tables, waiting, warehouse
 from backend.storage.engine import Database
 from backend.storage.types import now
 
@@ -114,9 +114,9 @@ def finish(
     Its jobs that are still ending are waited for, for so many seconds.
     """
     end = time.monotonic() + patience
-    while (waiting := _still_ending(database, project_id)) is not None:
+    while (job := _still_ending(database, project_id)) is not None:
         if time.monotonic() >= end:
-            raise Busy(f"Job {waiting} of the project is still ending; try again after it.")
+            raise Busy(f"Job {job} of the project is still ending; try again after it.")
         told(0, 1)
         time.sleep(PAUSE)
     steps = list(_steps(project_id))
@@ -124,7 +124,7 @@ def finish(
         told(done, len(steps))
         while _took(database, row_, where):
             told(done, len(steps))
-    with database.write.begin() as session:
+    with waiting.patient(database.write.begin)() as session:
         session.execute(delete(tables.ProjectRow).filter_by(id=project_id))
     told(len(steps), len(steps))
 
@@ -167,7 +167,7 @@ def _steps(project_id: int) -> Iterator[tuple[Any, ColumnElement[bool]]]:
 def _took(database: Database, row: Any, where: ColumnElement[bool]) -> bool:
     """Take one part; tells whether there was any."""
     key = list(row.__table__.primary_key)
-    with database.write.begin() as session:
+    with waiting.patient(database.write.begin)() as session:
         part = session.execute(select(*key).where(where).limit(PART)).all()
         if part:
             _let_go(session, row, [values[0] for values in part])
@@ -188,7 +188,7 @@ def _delete(row: Any) -> Any:
 
 
 def _purge(database: Database, project_id: int, ids: list[int]) -> None:
-    with database.write.begin() as session:
+    with waiting.patient(database.write.begin)() as session:
         runs = _runs_of_images(session, project_id)
         for row in OF_IMAGE:
             session.execute(_delete(row).where(row.run_id.in_(runs), row.image_id.in_(ids)))
@@ -205,7 +205,7 @@ def _recount(database: Database, project_id: int) -> None:
     with database.read.begin() as session:
         runs = _runs_of_images(session, project_id)
     for run in runs:
-        with database.write.begin() as session:
+        with waiting.patient(database.write.begin)() as session:
             warehouse.recount(session, run)
 
 

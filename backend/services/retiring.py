@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from backend import words
 from backend.errors import Refused
 from backend.services import classes, labelling, merging, parts
+from backend.storage import waiting
 from backend.storage.tables import BoxRow, ClassRow, ImageRow
 
 LARGEST = 200  # images of a part, each of which is a save
@@ -56,6 +57,7 @@ def retire(begin: parts.Begin, class_id: int, author: str) -> None:
 
     `begin` opens a transaction that writes.
     """
+    begin = waiting.patient(begin)
 
     def drop(session: Session, part: Sequence[int]) -> None:
         _drop(session, part, class_id, author)
