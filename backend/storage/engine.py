@@ -23,6 +23,7 @@ from backend.storage.tables import Base
 
 SETTING = "LOUPE_DATABASE_URL"
 READ_ONLY = "loupe_read_only"
+CONNECT_SECONDS = 10  # unless the URL says otherwise: connect_timeout=
 CONNECTIONS = 20  # kept open; as many again while they are needed
 KNOWN = ("sqlite", "postgresql")
 # SQLite takes at most 32,766 variables in a statement.
@@ -145,7 +146,8 @@ def _parse(url: str) -> URL:
 def _postgresql(url: URL) -> Engine:
     try:
         driver = url.set(drivername="postgresql+psycopg")
-        return create_engine(driver, pool_pre_ping=True, **_pool(url))
+        wait = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS}
+        return create_engine(driver, connect_args=wait, pool_pre_ping=True, **_pool(url))
     except ImportError as error:
         raise Unavailable(
             "PostgreSQL needs its driver, which is the extra postgres: uv sync --extra postgres"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,13 @@ from sqlalchemy import create_engine, event, text
 from app import server
 from app.house import House
 from backend.settings import Settings
+from backend.storage import engine
+from backend.storage.uploads import Uploads
 from tests import databases
 from tests.app.conftest import HERE, WRITE
+
+# Linux's own, in which nothing is free.
+FULL_DISK = Path("/proc/self")
 
 
 @pytest.fixture
@@ -130,6 +137,36 @@ with TestClient(server.create(house), base_url=HERE) as client:
     answer = client.put(place, content=bytes(9_000_000), headers=WRITE)
     print(answer.status_code, answer.json()["error"])
 """
+
+
+@pytest.mark.skipif(not FULL_DISK.is_dir(), reason="There is no disk here that is always full.")
+def test_health_and_uploads_say_that_the_disk_is_full(house: House) -> None:
+    there = replace(
+        house,
+        settings=Settings(home=FULL_DISK),
+        uploads=Uploads(FULL_DISK, 1000),
+    )
+    asking = TestClient(server.create(there), base_url=HERE)
+    assert make(asking, "line").status_code == 201
+    answer = asking.get("/health")
+    assert (answer.status_code, answer.json()["disk"]) == (503, "full")
+    refused = asking.put(f"/api/projects/line/uploads/{'0' * 32}/a", content=b"x", headers=WRITE)
+    assert refused.status_code == 503
+    assert "less than 1 GB left, so nothing is taken in" in refused.json()["error"]
+
+
+def test_a_server_of_a_database_that_never_answers_is_not_waited_for_long(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://loupe@127.0.0.1:{silent.getsockname()[1]}/loupe"
+        environment = {**os.environ, "LOUPE_HOME": str(tmp_path), "LOUPE_DATABASE_URL": url}
+        done = subprocess.run(
+            [str(Path(sys.executable).with_name("loupe")), "projects"],
+            env=environment, capture_output=True, text=True, check=False,
+            timeout=10 * engine.CONNECT_SECONDS,
+        )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Traceback" not in done.stderr
+    assert "/loupe cannot be opened: connection timeout expired. Is it there" in done.stderr
 
 
 def test_health_asks_the_database_the_disk_and_the_worker(client: TestClient) -> None:
