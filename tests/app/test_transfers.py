@@ -188,6 +188,19 @@ def test_uploads_are_bounded_one_by_one_and_together(tmp_path: Path) -> None:
         waiting.take("d", 900)
 
 
+def test_what_is_sent_to_one_project_is_not_counted_for_another(tmp_path: Path) -> None:
+    house = server.open_house(Settings(home=tmp_path, max_upload_gb=1e-6))
+    token = "0" * 32
+    with TestClient(server.create(house), base_url=HERE) as client:
+        one, other = (f"/api/projects/{drawn(house).id}" for _ in range(2))
+        sent = [upload(client, base, "a.png", bytes(900), token) for base in (one, other)]
+        assert [answer.status_code for answer in sent] == [201, 201]
+        more = [upload(client, base, "b.png", bytes(900), token) for base in (one, other)]
+        assert [answer.status_code for answer in more] == [400, 400]
+    kept = sorted(path.parent.name for path in house.settings.uploads.rglob("*.png"))
+    assert kept == sorted(f"{base.rpartition('/')[2]}-{token}" for base in (one, other))
+
+
 def test_what_waits_from_before_a_restart_counts_and_what_was_used_does_not(
     tmp_path: Path,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +14,7 @@ from PIL import Image
 from backend.domain import Box, Split, State, Task
 from backend.errors import Cancelled, Invalid, NotFound, Refused
 from backend.jobs import holder
-from backend.services import images, labelling, projects
+from backend.services import images, importing, labelling, projects
 from backend.settings import Settings
 from backend.storage import engine, previews
 from backend.storage.files import Files
@@ -267,3 +268,20 @@ def test_a_source_of_more_classes_than_a_project_has_is_refused(
     files = YOLO | {"data.yaml": f"train: images/train\nnames: [{named}]\n"}
     with pytest.raises(Refused, match="10,001 classes, such as 'c10000', and has at most"):
         house.bring(drawn.lay(tmp_path / "in", files))
+
+
+def test_of_more_problems_than_anybody_reads_the_first_are_kept_and_all_are_counted(
+    house: House, tmp_path: Path
+) -> None:
+    many = importing.MOST_PROBLEMS + 70
+    bad = [{"id": n, "image_id": 1, "category_id": 1, "bbox": [1, 1, 0, 0]} for n in range(many)]
+    told = {
+        "images": [{"id": 1, "file_name": "a.jpg", "width": 64, "height": 48}],
+        "categories": [{"id": 1, "name": "scratch"}],
+        "annotations": bad,
+    }
+    layout: dict[str, bytes | str] = {"a.jpg": drawn.picture(), "labels.json": json.dumps(told)}
+    result = house.bring(drawn.lay(tmp_path / "in", layout))
+    assert (result.images, len(result.problems)) == (1, importing.MOST_PROBLEMS)
+    assert result.unusable == many
+    assert len(result.as_json()["problems"]) == importing.MOST_PROBLEMS
