@@ -8,8 +8,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+
+from tests.app import finding
 
 SPRUNG = "import pathlib\nwith pathlib.Path({where!r}).open('a') as out:\n    out.write({name!r})\n"
 PACKAGES = ("app", "backend", "workers", "assets")
@@ -44,13 +48,16 @@ def _lay(path: Path, home: Path, name: str) -> None:
     path.write_text(SPRUNG.format(where=str(home / "sprung"), name=name))
 
 
-def _told(hostile: Path, *command: str) -> str:
-    """What a command says that is started there, as from a shell of a person."""
+def _environment(hostile: Path) -> dict[str, str]:
     leave = ("PYTHONPATH", "PYTHONSAFEPATH")
     kept = {name: value for name, value in os.environ.items() if name not in leave}
-    environment = kept | {"LOUPE_HOME": str(hostile.parent / "home")}
+    return kept | {"LOUPE_HOME": str(hostile.parent / "home")}
+
+
+def _told(hostile: Path, *command: str) -> str:
+    """What a command says that is started there, as from a shell of a person."""
     done = subprocess.run(
-        command, cwd=hostile, env=environment, capture_output=True, text=True, check=False
+        command, cwd=hostile, env=_environment(hostile), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -62,6 +69,33 @@ def test_a_command_and_its_worker_run_nothing_of_the_folder(hostile: Path) -> No
     told = _told(hostile, loupe, "detect", "boards", "--model", "golden", "--wait", "--json")
     assert json.loads(told)["images"] == 3
     assert not (hostile.parent / "sprung").exists()
+
+
+def test_the_site_its_worker_and_its_sample_run_nothing_of_the_folder(hostile: Path) -> None:
+    loupe = str(Path(sys.executable).with_name("loupe"))
+    site = subprocess.Popen(
+        [loupe, "serve", "--port", "0", "--no-browser"],
+        cwd=hostile, env=_environment(hostile), stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert site.stdout is not None
+    with site:
+        try:
+            found = re.search(r"http://[\d.:]+", site.stdout.readline())
+            assert found
+            finding.until(lambda: _asked(found[0], "health").get("worker") == "ok", 300)
+            finding.until(lambda: bool(_asked(found[0], "api/projects")), 300)
+        finally:
+            site.terminate()
+    assert site.returncode == 0
+    assert not (hostile.parent / "sprung").exists()
+
+
+def _asked(address: str, what: str) -> Any:
+    """What the site says; nothing while it does not answer yet."""
+    try:
+        return httpx.get(f"{address}/{what}", timeout=60).json()
+    except httpx.TransportError:
+        return {}
 
 
 def test_processes_on_ray_look_for_no_module_in_the_folder(hostile: Path) -> None:
