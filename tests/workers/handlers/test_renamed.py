@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from backend import start_weights
 from backend.domain import Job, Split
-from backend.jobs import holding, queue
+from backend.jobs import holding, journal, queue
 from backend.services import classes, registry, reviewing, snapshots, training
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
-from workers import evaluating, merged
+from workers import evaluating, merged, start_model
 from workers.evaluating import Seen
 from workers.models.base import Example
 
@@ -102,6 +103,24 @@ def test_the_champion_is_worth_what_it_was_after_a_class_was_renamed(place: Plac
         told = registry.details(session, registry.find(session, project, "v2").id)
     assert told.against["map50"]["difference"] == 0.0
     assert told.against["images"] == []
+
+
+def test_start_weights_know_a_class_that_was_renamed_since(place: Place) -> None:
+    project = place.sample(12)
+    small = {"epochs": 1, "image_size": 64, "batch": 4, "variant": "n"}
+    sha256 = place.files.put_file(start_weights.ASSETS / "start_yolo11n.safetensors")
+    with place.database.write.begin() as session:
+        made = registry.add(
+            session, project, "yolo", classes=start_model.CLASSES, snapshot_id=None, parameters={}
+        )
+        registry.complete(session, made.id, sha256, {})
+        classes.edit(session, kind(place, project, "short"), name="short circuit")
+        training.retrain(session, project, "yolo", start="v1", parameters=small, seed=1)
+    job = place.claim()
+    place.carry_out(job)
+    with place.database.read() as session:
+        told = [event.text for event in journal.read(session, job.id)]
+    assert any(one.startswith("The start weights reach") for one in told)
 
 
 def test_a_model_from_before_a_merge_finds_the_class_of_now(place: Place) -> None:

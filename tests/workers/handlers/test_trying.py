@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import time
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from backend.domain import FINAL, Job, JobState
 from backend.services import detecting
@@ -85,6 +87,22 @@ def test_a_dropped_board_is_compared_with_the_golden_that_it_fits(tmp_path: Path
     result = place.carry_out(place.claim())
     assert result["detections"]
     assert all(one["score"] >= 0.1 for one in result["detections"])
+    place.database.close()
+
+
+def test_a_phones_photograph_of_two_pictures_is_tried_by_its_first(tmp_path: Path) -> None:
+    place: Place = places.make(tmp_path / "home")
+    project, copy = place.sample(3), tmp_path / "phone.jpg"
+    with place.database.write.begin() as session:
+        board = next(iter(detecting.subjects(session, project, {})))
+        with Image.open(io.BytesIO(place.files.read(board.sha256))) as opened:
+            first = opened.convert("RGB")
+        small = first.resize((80, 60))
+        first.save(copy, "MPO", quality=95, save_all=True, append_images=[small])
+        detecting.try_one(session, project, "golden", copy)
+    result = place.carry_out(place.claim())
+    assert (result["width"], result["height"]) == first.size
+    assert result["detections"]
     place.database.close()
 
 
