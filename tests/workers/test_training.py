@@ -234,7 +234,8 @@ def test_a_poisoned_weights_file_is_refused_without_running_it(
     job = house.until_ended(started.job.id)
     assert job.state is JobState.FAILED
     assert not mark.exists()
-    assert "stopped unexpectedly" not in job.error
+    refused = "The weights evil.pt were refused: it is damaged, or no file of PyTorch."
+    assert job.error.startswith(refused)
 
 
 def poisoned(mark: Path) -> bytes:
