@@ -71,6 +71,7 @@ def spawn(module: str) -> Child:
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
+    apart.step_back(process.pid)
     return Child(process, Connection(ours.detach()))
 
 
