@@ -15,7 +15,7 @@ from backend.storage.tables import ProjectRow
 
 T = TypeVar("T")
 Begin = Callable[[], AbstractContextManager[Session]]
-AIM = 0.05  # seconds that a part shall hold the database
+AIM = 0.02  # seconds that a part shall hold the database
 # Things of a part. A busy machine is slow with few things, too: fewer would only take longer.
 SMALLEST, FIRST, LARGEST = 250, 500, 20_000
 TRIES = 10
