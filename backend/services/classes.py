@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Class
 from backend.errors import NotFound, Refused
-from backend.storage import engine, locks, naming
+from backend.storage import engine, locks, memory, naming
 from backend.storage.tables import BoxRow, ClassNameRow, ClassRow, ImageRow
 from backend.storage.types import now
 
@@ -82,6 +82,7 @@ def edit(
     if severity is not None:
         row.severity = _check_severity(severity)
     session.flush()
+    naming.changed(session, row.project_id)
     return _class(row)
 
 
@@ -107,8 +108,8 @@ def join(session: Session, source_id: int, target_id: int) -> None:
     earlier = update(ClassRow).filter_by(merged_into_id=source.id)
     session.execute(earlier.values(merged_into_id=target.id))
     source.merged_into_id = target.id
-    naming.forget(session)
     session.flush()
+    naming.changed(session, target.project_id)
     left = [row.id for row in _rows(session, target.project_id)]
     reorder(session, target.project_id, left)
 
@@ -117,8 +118,8 @@ def retire(session: Session, class_id: int) -> None:
     """List a class no more; no label has it, and what runs found of it keeps its name."""
     row = _held(session, class_id)
     row.retired, row.hotkey = now(), ""
-    naming.forget(session)
     session.flush()
+    naming.changed(session, row.project_id)
     reorder(session, row.project_id, [one.id for one in _rows(session, row.project_id)])
 
 
@@ -132,11 +133,12 @@ def reorder(session: Session, project_id: int, class_ids: Iterable[int]) -> None
     for index, class_id in enumerate(wanted):
         rows[class_id].index = index
     session.flush()
+    naming.changed(session, project_id)
 
 
 def of(session: Session, project_id: int) -> tuple[Class, ...]:
     """The classes of a project, in their order."""
-    return tuple(_class(row) for row in _rows(session, project_id))
+    return memory.of(session, project_id, "classes", _all)
 
 
 def check_name(name: str, what: str) -> str:
@@ -193,7 +195,7 @@ def _add_all(session: Session, project_id: int, names: Sequence[str]) -> None:
             for id_, name in session.execute(query)
         ]
         engine.bulk_insert(session, ClassNameRow, named)
-    naming.forget(session)
+    naming.changed(session, project_id)
 
 
 def _bring_back(session: Session, project_id: int, names: Iterable[str]) -> bool:
@@ -206,7 +208,7 @@ def _bring_back(session: Session, project_id: int, names: Iterable[str]) -> bool
         row.index, row.retired = index, None
     if gone:
         session.flush()
-        naming.forget(session)
+        naming.changed(session, project_id)
     return bool(gone)
 
 
@@ -259,7 +261,10 @@ def _rename(session: Session, row: ClassRow, name: str) -> None:
     else:
         known.class_id = row.id
     row.name = name
-    naming.forget(session)
+
+
+def _all(session: Session, project_id: int) -> tuple[Class, ...]:
+    return tuple(_class(row) for row in _rows(session, project_id))
 
 
 def _rows(session: Session, project_id: int) -> list[ClassRow]:

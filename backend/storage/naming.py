@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from backend.storage import memory
 from backend.storage.tables import ClassNameRow, ClassRow, DetectionRow, RunRow
 
 CACHE = "naming"
@@ -79,7 +80,7 @@ def of(session: Session, project_id: int | None) -> Naming:
     kept = session.info.get(CACHE, {})
     if project_id in kept and kept[project_id][0] is session.get_transaction():
         return kept[project_id][1]  # type: ignore[no-any-return]
-    found = _read(session, project_id)
+    found = memory.of(session, project_id, CACHE, _read)
     session.info.setdefault(CACHE, {})[project_id] = (session.get_transaction(), found)
     return found
 
@@ -90,8 +91,14 @@ def of_run(session: Session, run_id: int) -> Naming:
 
 
 def forget(session: Session) -> None:
-    """Read it anew the next time, because this transaction has changed a class."""
+    """Read it anew the next time, because somebody may have changed a class."""
     session.info.pop(CACHE, None)
+
+
+def changed(session: Session, project_id: int) -> None:
+    """Say that this transaction has changed the classes of a project."""
+    forget(session)
+    memory.changed(session, project_id)
 
 
 def _read(session: Session, project_id: int) -> Naming:

@@ -37,6 +37,8 @@ class ProjectRow(Base):
     created: Mapped[datetime] = mapped_column(default=now)
     options: Mapped[dict[str, Any]] = mapped_column(default=dict)
     removed: Mapped[datetime | None] = mapped_column(Moment)
+    # How often what its classes are called has changed: who knows it for this number, knows it.
+    named: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class ClassRow(Base):

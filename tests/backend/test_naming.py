@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -204,3 +205,48 @@ def test_boxes_of_a_merged_class_that_still_follow_are_read_as_the_other(line: L
     assert listing.ids(session, line.project, Filter(classes=("open",))) == [line.image]
     assert listing.counts(session, line.project, Filter())["class"]["open"] == 1
     assert projects.summaries(session)[0].boxes["open"] == 1
+
+
+def test_a_process_that_remembers_the_classes_hears_of_each_change(
+    database: Database, made: Callable[[Session], int]
+) -> None:
+    with database.write.begin() as session:
+        project = made(session)
+
+    def known() -> tuple[list[str], str]:
+        with database.read.begin() as session:
+            names = [one.name for one in projects.get(session, project).classes]
+            return names, naming.of(session, project).today("short")
+
+    assert known() == (["short", "open"], "short")
+    with database.write.begin() as session:
+        classes.edit(session, classes.ensure(session, project, "short").id, name="bridge")
+    assert known() == (["bridge", "open"], "bridge")
+    with database.write.begin() as session:
+        ids = [one.id for one in projects.get(session, project).classes]
+        classes.reorder(session, project, ids[::-1])
+    assert known() == (["open", "bridge"], "bridge")
+    with database.write.begin() as session:
+        classes.merge(session, *ids)
+    assert known() == (["open"], "open")
+
+
+def test_what_was_taken_back_is_not_remembered(
+    database: Database, made: Callable[[Session], int]
+) -> None:
+    with database.write.begin() as session:
+        project = made(session)
+    for name in ("bridge", "solder"):
+        with suppress(ZeroDivisionError), database.write.begin() as session:
+            classes.edit(session, classes.ensure(session, project, "short").id, name=name)
+            assert naming.of(session, project).today("short") == name
+            raise ZeroDivisionError
+    with database.read.begin() as session:
+        assert naming.of(session, project).today("short") == "short"
+        assert [one.name for one in classes.of(session, project)] == ["short", "open"]
+
+
+@pytest.fixture
+def made() -> Callable[[Session], int]:
+    """A project of two classes."""
+    return lambda session: projects.create(session, "remembered", classes=["short", "open"]).id
