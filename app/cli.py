@@ -10,19 +10,9 @@ import typer
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import terminal
-from app.commands import (
-    classes,
-    finding,
-    keeping,
-    look,
-    models,
-    people,
-    put,
-    review,
-    serving,
-    steering,
-    work,
-)
+from app.commands import labels, models, review, runs, site, upkeep
+from app.commands.jobs import work
+from app.commands.projects import classes, look, people, steering
 from backend import version as code
 from backend.errors import LoupeError
 from backend.storage import outages
@@ -36,7 +26,7 @@ cli = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-ROOMS = (serving, put, look, classes, models, steering, finding, work, review, people, keeping)
+ROOMS = (site, labels, look, classes, models, steering, runs, work, review, people, upkeep)
 for room in ROOMS:
     room.add_to(cli)
 
@@ -61,7 +51,7 @@ def start(
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
     if context.invoked_subcommand is None:
-        serving.serve()
+        site.serve()
 
 
 def main() -> None:

@@ -17,48 +17,40 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from app import (
-    connections,
-    events,
-    gate,
-    members,
-    policy,
-    preloading,
-    site,
-    slashes,
-    worker_process,
-)
-from app.house import House
-from app.login import Door
+from app import preloading, site, worker_process
+from app.edge import connections, gate, picture_door, policy, refusals, slashes
+from app.edge.login import Door
+from app.premises import House
 from backend.errors import Refused, Unavailable
-from backend.services import people, projects
+from backend.previews import previews
+from backend.previews.previews import Previews
+from backend.projects import catalogue, people
 from backend.settings import Settings, make_home
-from backend.storage import engine, files, previews, schema
-from backend.storage.previews import Previews
+from backend.storage import engine, files, schema
 from backend.storage.uploads import Uploads
 
 log = logging.getLogger(__name__)
 
 GIGA = 1e9
 ROOMS = (
-    "account",
     "assets",
-    "changes",
-    "decisions",
-    "detecting",
-    "expecting",
     "health",
-    "images",
     "jobs",
-    "labelling",
-    "listings",
-    "login",
-    "people",
-    "projects",
-    "removal",
-    "reports",
-    "training",
-    "transfers",
+    "labels.labelling",
+    "labels.pictures",
+    "labels.transfers",
+    "labels.windows",
+    "models",
+    "projects.account",
+    "projects.catalogue",
+    "projects.changes",
+    "projects.login",
+    "projects.people",
+    "projects.removal",
+    "review.decisions",
+    "review.reports",
+    "runs.detection",
+    "runs.forecast",
 )
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -90,18 +82,18 @@ def create(house: House) -> FastAPI:
     app = FastAPI(title="Loupe", lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.house = house
     app.add_middleware(slashes.Slashes)
-    app.add_middleware(events.Edge)
+    app.add_middleware(refusals.Edge)
     app.add_middleware(policy.Policy)
     app.add_middleware(preloading.Preloading)
     app.add_middleware(gate.Gate, door=house.door)
-    app.add_middleware(events.Edge)  # the gate asks the database, too
-    events.install(app)
+    app.add_middleware(refusals.Edge)  # the gate asks the database, too
+    refusals.install(app)
     for room in ROOMS:
         router = importlib.import_module(f"app.routes.{room}").router
-        app.include_router(router, dependencies=[members.CHECKED])
+        app.include_router(router, dependencies=[picture_door.CHECKED])
     # Below /assets lie Gradio's own files, too.
     for ours in ("/api", "/files"):
-        app.add_api_route(ours + "/{rest:path}", events.nothing, methods=METHODS)
+        app.add_api_route(ours + "/{rest:path}", refusals.nothing, methods=METHODS)
     gr.mount_gradio_app(
         app,
         site.build(),
@@ -132,7 +124,7 @@ def check_address(house: House, host: str) -> None:
 def is_empty(house: House) -> bool:
     """Whether there is no project at all."""
     with house.read() as session:
-        return not projects.summaries(session)
+        return not catalogue.summaries(session)
 
 
 def free_port(host: str, port: int) -> int:

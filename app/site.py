@@ -7,21 +7,20 @@ from functools import cache
 import gradio as gr
 
 from app import assets, shells
-from app.pages import annotate, browse, detect, jobs, models, projects, review, train
 
 BOOT = "boot.js"
-HEADER = "header.js"
-STYLE = "style.css"
-CANVAS_STYLE = "annotate.css"
+HEADER = "shared/header.js"
+STYLE = "styles/style.css"
+CANVAS_STYLE = "styles/annotate.css"
 TABS = (
-    ("projects", "Projects", projects),
-    ("browse", "Browse", browse),
-    ("annotate", "Annotate", annotate),
-    ("train", "Train", train),
-    ("detect", "Detect", detect),
-    ("review", "Review", review),
-    ("models", "Models", models),
-    ("jobs", "Jobs", jobs),
+    ("projects", "Projects"),
+    ("browse", "Browse"),
+    ("annotate", "Annotate"),
+    ("train", "Train"),
+    ("detect", "Detect"),
+    ("review", "Review"),
+    ("models", "Models"),
+    ("jobs", "Jobs"),
 )
 
 
@@ -31,11 +30,16 @@ def build() -> gr.Blocks:
     with site:
         shells.shell("header", HEADER)
         with gr.Tabs(elem_id="tabs", overflow_behavior="wrap"):
-            for name, words, page in TABS:
+            for name, words in TABS:
                 with gr.Tab(words, id=name, elem_id=name):
-                    page.build()
+                    shells.shell(name, module(name))
     site.queue(default_concurrency_limit=8)
     return site
+
+
+def module(tab: str) -> str:
+    """The module of assets/ that fills a tab."""
+    return f"pages/{tab}/{tab}.js"
 
 
 def head() -> str:
@@ -47,7 +51,6 @@ def head() -> str:
 @cache
 def needs(tab: str) -> tuple[str, ...]:
     """The files that the page needs when it opens at that tab."""
-    pages = {name: page for name, _, page in TABS}
-    modules = [HEADER, *([pages[tab].MODULE] if tab in pages else [])]
+    modules = [HEADER, *([module(tab)] if tab in dict(TABS) else [])]
     every = dict.fromkeys(file for module in modules for file in assets.graph(module))
-    return (STYLE, *((CANVAS_STYLE,) if "canvas/bench.js" in every else ()), *every)
+    return (STYLE, *((CANVAS_STYLE,) if "desk/bench.js" in every else ()), *every)

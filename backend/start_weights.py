@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from backend import settings
@@ -20,7 +19,6 @@ NAMES: dict[tuple[str, str], tuple[str, ...]] = {
     ("classifier", "resnet18"): ("resnet18",),
     ("classifier", "resnet50"): ("resnet50",),
 }
-LONGEST_HEADER = 1_000_000
 
 
 def find(family: str, variant: str) -> Path | None:
@@ -40,17 +38,6 @@ def missing(family: str, variant: str) -> str:
         "one into LOUPE_WEIGHTS_DIR, allow the download, or choose training from scratch, "
         "which takes many more images and epochs."
     )
-
-
-def family_of(path: Path) -> str:
-    """The family that a weights file of ours names; empty where the file is of another kind."""
-    with path.open("rb") as file:
-        size = int.from_bytes(file.read(8), "little")
-        header = file.read(size) if 0 < size <= LONGEST_HEADER else b""
-    try:
-        return str(json.loads(json.loads(header)["__metadata__"]["family"]))
-    except (ValueError, LookupError, TypeError):
-        return ""
 
 
 def _in_folder(folder: Path, name: str) -> Path | None:

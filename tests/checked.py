@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from backend.services import checking
 from backend.storage.engine import Database
 from backend.storage.files import Files
+from backend.upkeep import checks
 
 
 def whole(database: Database, files: Files) -> None:
     """Ask every rule of `loupe check`, and hold every file against its hash."""
-    found = checking.check(database, files)
+    found = checks.check(database, files)
     assert found.clean, "\n".join(one.sentence for one in found.findings)

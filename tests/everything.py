@@ -9,18 +9,11 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, DetectionRef, Run, RunImage, State, Verdict
 from backend.jobs import kinds, queue
-from backend.services import (
-    classes,
-    deciding,
-    images,
-    labelling,
-    listing,
-    registry,
-    repeating,
-    selections,
-    snapshots,
-)
-from backend.storage import warehouse
+from backend.labels import gallery, images, labelling
+from backend.models import registry, snapshots
+from backend.projects import classes, selections
+from backend.review import blind_repeats, decisions
+from backend.storage import findings
 from backend.storage.tables import LeaseRow, MetricRow
 
 CLASS = "nick"
@@ -46,13 +39,13 @@ class Things:
 
 def furnish(session: Session, project: int, name: str, author: str = "ana") -> Things:
     """Add to a project, which has images, one of all that a project may have."""
-    ids = tuple(listing.ids(session, project, listing.Filter()))
+    ids = tuple(gallery.ids(session, project, gallery.Filter()))
     found = classes.ensure(session, project, CLASS).id
     job = queue.enqueue(session, kinds.Detect(project, "golden"), author=author)
-    warehouse.start(session, Run(job.id, "golden", "golden", _now(), project_id=project))
+    findings.start(session, Run(job.id, "golden", "golden", _now(), project_id=project))
     seen = [RunImage(one, str(one), detections=(FOUND, DOUBTED)) for one in ids]
-    warehouse.record(session, job.id, seen)
-    warehouse.finish(session, job.id, 1.0, {})
+    findings.record(session, job.id, seen)
+    findings.finish(session, job.id, 1.0, {})
     saved = _review(session, job.id, ids[0], author)
     frozen = snapshots.freeze(session, project, 1, author)
     selections.kept(session, project, {"images": range(selections.FEW + 1)})
@@ -65,7 +58,7 @@ def furnish(session: Session, project: int, name: str, author: str = "ana") -> T
 def _review(session: Session, run: int, image: int, author: str) -> str:
     """An image that was reviewed, twice, and that somebody still has before them."""
     box = Box(4.0, 4.0, 20.0, 20.0, CLASS, id="b" * 32, detection=DetectionRef(run, image, 0))
-    sheet = deciding.Sheet(
+    sheet = decisions.Sheet(
         labelling.version_of(session, image),
         (box,),
         State.DONE,
@@ -74,8 +67,8 @@ def _review(session: Session, run: int, image: int, author: str) -> str:
         review=True,
         verdict=Verdict.FAIL,
     )
-    deciding.save(session, image, sheet, author)
-    repeating.record(session, run, image, sheet, author)
+    decisions.save(session, image, sheet, author)
+    blind_repeats.record(session, run, image, sheet, author)
     later = _now() + timedelta(hours=1)
     session.add(LeaseRow(run_id=run, image_id=image, holder="tab", author=author, until=later))
     session.flush()

@@ -7,8 +7,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from backend.services import images, projects
-from backend.services.images import NewImage
+from backend.labels import images
+from backend.labels.images import NewImage
+from backend.projects import catalogue
 from backend.storage.engine import Database
 from backend.storage.files import Files
 
@@ -34,7 +35,7 @@ def boards(
         for i in range(count)
     ]
     with database.write.begin() as session:
-        project = projects.create(session, name).id
+        project = catalogue.create(session, name).id
         images.add(session, project, new, "ann")
     return project
 

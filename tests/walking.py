@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 
 from backend.domain import Detection, Run, RunImage
-from backend.services import listing, sampling
-from backend.storage import types, warehouse
+from backend.labels import gallery, samples
+from backend.storage import findings, types
 from backend.storage.engine import Database
 from backend.storage.files import Files
 
@@ -219,17 +219,17 @@ class Walker:
 
 def fill(database: Database, files: Files, images: int = 12) -> list[int]:
     """A project of drawn boards, and a run over them; gives the run."""
-    drawn = sampling.draw(files, "pcb", images, seed=3)
+    drawn = samples.draw(files, "pcb", images, seed=3)
     with database.write.begin() as session:
-        project = sampling.create(session, PROJECT, "pcb", drawn)
-        warehouse.start(session, Run(RUN, "v1", "yolo", types.now(), project.id))
+        project = samples.create(session, PROJECT, "pcb", drawn)
+        findings.start(session, Run(RUN, "v1", "yolo", types.now(), project.id))
         names = [one.name for one in project.classes]
         seen = [
             RunImage(id_, str(id_), detections=tuple(_found(random.Random(id_), names)))
-            for id_ in listing.ids(session, project.id, listing.Filter())
+            for id_ in gallery.ids(session, project.id, gallery.Filter())
         ]
-        warehouse.record(session, RUN, seen)
-        warehouse.finish(session, RUN, 1.0, {})
+        findings.record(session, RUN, seen)
+        findings.finish(session, RUN, 1.0, {})
     return [RUN]
 
 

@@ -1,4 +1,4 @@
-"""A small home in which every table has rows, made by the services themselves."""
+"""A small home in which every table has rows, made by the rooms themselves."""
 
 from __future__ import annotations
 
@@ -9,20 +9,13 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, DetectionRef, Origin, Run, RunImage, State, Verdict
 from backend.jobs import journal, kinds, queue
-from backend.services import (
-    classes,
-    deciding,
-    detecting,
-    images,
-    labelling,
-    projects,
-    queueing,
-    registry,
-    repeating,
-    snapshots,
-)
-from backend.services.images import NewImage
-from backend.storage import tables, types, warehouse
+from backend.labels import images, labelling
+from backend.labels.images import NewImage
+from backend.models import registry, snapshots
+from backend.projects import catalogue, classes
+from backend.review import agenda, blind_repeats, decisions
+from backend.runs import detection
+from backend.storage import findings, tables, types
 from backend.storage.engine import Database
 
 RUN = 900
@@ -33,8 +26,8 @@ SPUR = Detection(40, 40, 60, 55, "spur", 0.6, 1)
 def fill(database: Database, sha256: str = "a" * 64) -> int:
     """A project with labels, a training, a run and its review; gives its number."""
     with database.write.begin() as session:
-        projects.create(session, "empty")
-        project = projects.create(session, "boards", classes=["open", "spur", "old spur"])
+        catalogue.create(session, "empty")
+        project = catalogue.create(session, "boards", classes=["open", "spur", "old spur"])
         golden = NewImage("golden", sha256, 99, 99, is_golden=True)
         new = [NewImage(name, sha256, 99, 99, golden="golden") for name in "abc"]
         images.add(session, project.id, [golden, *new], "ana")
@@ -43,19 +36,17 @@ def fill(database: Database, sha256: str = "a" * 64) -> int:
         _train(session, project.id, ids["c"])
         model = registry.champion(session, project.id)
         assert model is not None
-        warehouse.start(session, Run(RUN, "v1", "yolo", types.now(), project.id, model_id=model.id))
-        warehouse.record(session, RUN, seen)
-        warehouse.finish(session, RUN, 1.0, {})
-        detecting.mark(
-            session, {id_: round(warehouse.doubt((0.9, 0.6)), 4) for id_ in ids.values()}
-        )
+        findings.start(session, Run(RUN, "v1", "yolo", types.now(), project.id, model_id=model.id))
+        findings.record(session, RUN, seen)
+        findings.finish(session, RUN, 1.0, {})
+        detection.mark(session, {id_: round(findings.doubt((0.9, 0.6)), 4) for id_ in ids.values()})
         _review(session, ids["a"])
         person = {"name": "ana", "role": "admin", "password": ""}
         session.execute(insert(tables.PersonRow), [person])
         session.execute(insert(tables.LoginRow), [{"id": "f" * 64, "person": "ana"}])
         chosen = {"project_id": project.id, "digest": "d" * 64, "images": sorted(ids.values())}
         session.execute(insert(tables.SelectionRow), [chosen])
-        queueing.take(session, RUN, queueing.Choice(), "tab", "bo")
+        agenda.take(session, RUN, agenda.Choice(), "tab", "bo")
     return project.id
 
 
@@ -93,13 +84,13 @@ def _review(session: Session, image_id: int) -> None:
     """One detection becomes a box, one is refused and then not."""
     taken = Box(10, 10, 30, 30, "open", Origin.MODEL, detection=DetectionRef(RUN, image_id, 0))
     for version, rejected in enumerate(((1,), ())):
-        sheet = deciding.Sheet(
+        sheet = decisions.Sheet(
             version, (taken,), State.DONE, run_id=RUN, rejected=rejected, review=True,
             verdict=Verdict.FAIL,
         )  # fmt: skip
-        saved = deciding.save(session, image_id, sheet, "ana")
+        saved = decisions.save(session, image_id, sheet, "ana")
         taken = saved.boxes[0]
-    repeating.record(session, RUN, image_id, sheet, "bo")
+    blind_repeats.record(session, RUN, image_id, sheet, "bo")
     session.execute(
         insert(tables.MetricRow),
         [{"job_id": 1, "name": "ap50", "class_id": 1, "model_id": 1, "value": 0.5}],

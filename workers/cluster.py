@@ -25,7 +25,7 @@ from backend.jobs import journal
 from backend.settings import Settings
 from workers import scratch, wire
 from workers.context import Context
-from workers.models import offline
+from workers.families.yolo import offline
 
 QUIET = {
     # Under `uv run` Ray would build a second environment of 7 GB for its workers.

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Job
 from backend.errors import Cancelled
-from backend.jobs import holding, journal, kinds
+from backend.jobs import claims, journal, kinds
 from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.storage.files import Files
@@ -65,7 +65,7 @@ class Context:
         self._untold, self._written = None, now
         try:
             with self.database.write.begin() as session:
-                holding.progress(session, self.job, fraction, message)
+                claims.progress(session, self.job, fraction, message)
         except OperationalError as error:
             if "locked" not in str(error):
                 raise
@@ -79,7 +79,7 @@ class Context:
         """A line of the job's story with what pages draw from it."""
         self.check()
         with self.database.write.begin() as session:
-            holding.fence(session, self.job)
+            claims.fence(session, self.job)
             journal.write(session, self.job.id, text, data=data)
         if text:
             log.info("%s %s", text, dict(data) if data else "")
@@ -90,7 +90,7 @@ class Context:
 
     def fence(self, session: Session) -> None:
         """Call it first in every transaction that writes results."""
-        holding.fence(session, self.job)
+        claims.fence(session, self.job)
 
     def cluster(self) -> Mapping[str, str]:
         """How to reach the Ray cluster, started by the worker if need be; see `cluster.join`."""

@@ -13,12 +13,12 @@ import numpy as np
 
 from backend.domain import Model, SnapshotImage
 from backend.errors import Damaged, Invalid, NotFound
-from backend.services import snapshots
-from backend.storage import figures, naming
+from backend.models import snapshots
+from backend.storage.classes import class_names, figures
+from backend.storage.classes.class_names import Naming
 from backend.storage.files import Files
-from backend.storage.naming import Naming
 from workers.context import Context
-from workers.models.base import Example, Picture, Pixels, TrainingSet
+from workers.families.base import Example, Picture, Pixels, TrainingSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def lay_out(context: Context, snapshot_id: int) -> LaidOut:
     with context.database.read() as session:
         snapshot = snapshots.get(session, snapshot_id)
         images = list(snapshots.images(session, snapshot_id))
-        names = naming.of(session, snapshot.project_id)
+        names = class_names.of(session, snapshot.project_id)
     examples = []
     for number, image in enumerate(images):
         if number % 50 == 0:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import FINAL
 from backend.errors import NotFound
-from backend.jobs import holding, queue
+from backend.jobs import claims, queue
 from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.storage.types import now
@@ -28,7 +28,7 @@ def clear(database: Database, settings: Settings) -> None:
     if not exports and not sent:
         return
     with database.read() as session:
-        named = [Path(path) for path in holding.named_paths(session)]
+        named = [Path(path) for path in claims.named_paths(session)]
         gone = [path for path in exports if _has_ended(session, path.stem)]
     gone += [path for path in sent if not any(_is_at(one, path) for one in named)]
     for path in gone:

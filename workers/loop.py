@@ -12,13 +12,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from backend.domain import FINAL, Job, JobState
 from backend.errors import LeaseLost, NotFound, Unavailable
-from backend.jobs import holder, holding, journal, kinds, presence, queue
+from backend.jobs import claims, holder, journal, kinds, presence, queue
 from backend.settings import Settings
 from backend.storage import outages
 from backend.storage.engine import Database
 from workers import attempt, leftovers, scratch
 from workers.attempt import Attempt
-from workers.keeper import Keeper, Resident
+from workers.cluster_child import Keeper, Resident
 
 log = logging.getLogger(__name__)
 TICK = 0.1
@@ -85,7 +85,7 @@ class Worker:
     def is_idle(self) -> bool:
         """Whether nothing runs and nothing waits."""
         with self.database.read() as session:
-            waits = any(holding.is_waiting(session, lane) for lane in kinds.Lane)
+            waits = any(claims.is_waiting(session, lane) for lane in kinds.Lane)
         return not self.busy and not waits
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class Worker:
     def _take_next(self) -> None:
         """Fill the free lanes in which something waits."""
         with self.database.read() as session:
-            waiting = holding.lanes_waiting(session)
+            waiting = claims.lanes_waiting(session)
         for lane in LANES:
             rests = time.monotonic() < self._rest_until.get(lane, 0.0)
             if lane in waiting and lane not in self.busy and not rests:
@@ -119,7 +119,7 @@ class Worker:
 
     def _take(self, lane: kinds.Lane) -> None:
         with self.database.write.begin() as session:
-            job = holding.claim(session, self.name, lane)
+            job = claims.claim(session, self.name, lane)
         if job is not None:
             log.info("Job %d begins: %s.", job.id, kinds.find(job.kind).title)
             self.busy[lane] = attempt.begin(job, self.settings.lease_seconds)
@@ -133,12 +133,12 @@ class Worker:
         try:
             if now >= running.renew_at:
                 with self.database.write.begin() as session:
-                    holding.renew(session, running.job)
+                    claims.renew(session, running.job)
                 running.renew_at = now + self.settings.lease_seconds / 4
             if now >= running.look_at:
                 running.look_at = now + LOOK
                 with self.database.read() as session:
-                    wish = holding.wish(session, running.job)
+                    wish = claims.wish(session, running.job)
                 if wish is not None:
                     running.stop()
         except LeaseLost:
@@ -173,12 +173,12 @@ class Worker:
     def _settle(self, running: Attempt, asked: bool) -> JobState | None:
         try:
             with self.database.write.begin() as session:
-                holding.fence(session, running.job)
+                claims.fence(session, running.job)
                 if asked:
-                    holding.release(session, running.job, "The worker was stopped.")
+                    claims.release(session, running.job, "The worker was stopped.")
                 else:
                     trouble = running.trouble or "Its process ended without a word."
-                    holding.forgive(session, running.job, trouble)
+                    claims.forgive(session, running.job, trouble)
         except LeaseLost:
             pass
         return self._state(running.job)
@@ -193,7 +193,7 @@ class Worker:
     def _watch(self) -> None:
         """Free the jobs of workers that are dead or silent."""
         with self.database.read() as session:
-            found = holding.running(session)
+            found = claims.running(session)
         ours = {running.job.id for running in self.busy.values()}
         seen = {}
         for job, beats in found:
@@ -204,7 +204,7 @@ class Worker:
             if reason := self._why_free(job, silence):
                 log.info("Job %d is free again: %s", job.id, reason)
                 with self.database.write.begin() as session:
-                    holding.take_away(session, job, beats, reason)
+                    claims.take_away(session, job, beats, reason)
         self._silences = seen
 
     def _silence(self, job: Job, beats: int) -> Silence:

@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from backend import settings as all_settings
 from backend.domain import Job
 from backend.errors import LeaseLost
-from backend.jobs import holder, holding, journal, kinds
+from backend.jobs import claims, holder, journal, kinds
 from backend.storage import engine, files
 from workers import runner, scratch, wire
 from workers.context import Context
@@ -65,7 +65,7 @@ def _alive(database: engine.Database, job: Job, every: float) -> Iterator[None]:
     def beat() -> None:
         while not over.wait(every):
             with suppress(SQLAlchemyError, LeaseLost), database.write.begin() as session:
-                holding.renew(session, job)
+                claims.renew(session, job)
 
     thread = Thread(target=beat, name="heart", daemon=True)
     thread.start()
@@ -78,10 +78,10 @@ def _alive(database: engine.Database, job: Job, every: float) -> Iterator[None]:
 
 def _next(database: engine.Database, me: str) -> Job | None:
     with database.read() as session:
-        if not holding.is_waiting(session, kinds.Lane.INSTANT):
+        if not claims.is_waiting(session, kinds.Lane.INSTANT):
             return None
     with database.write.begin() as session:
-        return holding.claim(session, me, kinds.Lane.INSTANT)
+        return claims.claim(session, me, kinds.Lane.INSTANT)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from app import terminal
-from app.commands import rooms, waiting
+from app.commands import tools
+from app.commands.jobs import waiting
 from app.terminal import AsJson
 from backend.domain import Model, ModelState
 from backend.errors import NotFound, Refused
 from backend.families import FAMILIES
-from backend.services import projects, registry, training
-from backend.storage import warehouse
+from backend.models import registry, trainings
+from backend.projects import catalogue
+from backend.storage import findings
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Follow the job to its end.")]
@@ -59,20 +61,20 @@ def train(
         raise Refused(f"Name a family: --family {' | '.join(FAMILIES)}.")
     given = (epochs, image_size, batch, variant, workers, patience, learning_rate)
     parameters = {n: value for n, value in zip(GIVEN, given, strict=True) if value is not None}
-    with rooms.open_rooms() as at:
+    with tools.open_rooms() as at:
         started = _started(at, project, family, start=weights, parameters=parameters, seed=seed)
         if wait:
             waiting.to_the_end(at, started.job, as_json)
         _tell(at, started, as_json)
 
 
-def _started(at: rooms.Rooms, project: str, family: str, **given: Any) -> training.Started:
+def _started(at: tools.Rooms, project: str, family: str, **given: Any) -> trainings.Started:
     with at.database.write.begin() as session:
-        found = projects.find(session, project)
-        return training.retrain(session, found.id, family, author=rooms.me(), **given)
+        found = catalogue.find(session, project)
+        return trainings.retrain(session, found.id, family, author=tools.me(), **given)
 
 
-def _tell(at: rooms.Rooms, started: training.Started, as_json: bool) -> None:
+def _tell(at: tools.Rooms, started: trainings.Started, as_json: bool) -> None:
     """What has become of a training, or that it waits."""
     with at.database.read.begin() as session:
         told = registry.details(session, started.model.id)
@@ -93,8 +95,8 @@ def models(project: Project, as_json: AsJson = False) -> None:
 
     Example: loupe models boards
     """
-    with rooms.open_rooms() as at, at.database.read.begin() as session:
-        found = registry.models(session, projects.find(session, project).id)
+    with tools.open_rooms() as at, at.database.read.begin() as session:
+        found = registry.models(session, catalogue.find(session, project).id)
     rows = [
         {
             "name": one.name,
@@ -135,17 +137,17 @@ def evaluate(
 
     Example: loupe evaluate boards --model v2 --split test --iou 0.33
     """
-    with rooms.open_rooms() as at:
+    with tools.open_rooms() as at:
         with at.database.write.begin() as session:
-            found = projects.find(session, project)
-            job = training.evaluate(
+            found = catalogue.find(session, project)
+            job = trainings.evaluate(
                 session,
                 found.id,
                 model,
                 split=split,
                 iou=iou,
                 against=against,
-                author=rooms.me(),
+                author=tools.me(),
             )
             name = registry.find(session, found.id, model).name
         if wait:
@@ -176,11 +178,11 @@ def judge(
     """
     if not file.is_file():
         raise NotFound(f"There is no file {file}.")
-    with rooms.open_rooms() as at:
+    with tools.open_rooms() as at:
         stored = at.files.put_file(file)
         with at.database.write.begin() as session:
-            found = projects.find(session, project)
-            job = training.judge(
+            found = catalogue.find(session, project)
+            job = trainings.judge(
                 session,
                 found.id,
                 stored,
@@ -188,7 +190,7 @@ def judge(
                 model="" if model == registry.CHAMPION else model,
                 split=split,
                 iou=iou,
-                author=rooms.me(),
+                author=tools.me(),
             )
         job = waiting.to_the_end(at, job, as_json)
     _tell_measured(_measured(file.name, split, iou, dict(job.result)), as_json)
@@ -204,8 +206,8 @@ def runs(project: Project, as_json: AsJson = False) -> None:
 
     Example: loupe runs boards --json
     """
-    with rooms.open_rooms() as at, at.database.read.begin() as session:
-        found = warehouse.runs(session, projects.find(session, project).id)
+    with tools.open_rooms() as at, at.database.read.begin() as session:
+        found = findings.runs(session, catalogue.find(session, project).id)
         rows = [
             {
                 "run": one.id,
@@ -214,7 +216,7 @@ def runs(project: Project, as_json: AsJson = False) -> None:
                 "runtime": one.runtime,
                 "seconds": one.seconds,
                 "finished": one.finished is not None,
-                **warehouse.totals(session, one.id),
+                **findings.totals(session, one.id),
             }
             for one in found
         ]

@@ -10,12 +10,12 @@ from typing import Annotated, Literal
 import typer
 
 from app import terminal
-from app.commands import rooms
+from app.commands import tools
 from app.terminal import AsJson
 from backend.errors import NotFound, Refused
-from backend.services import answering, judging, measuring, provenance, repeating, reporting
-from backend.services.measuring import Figures
-from backend.services.repeating import Agreement, Kappa
+from backend.review import blind_repeats, decision_tables, judgements, provenance, reports, tally
+from backend.review.blind_repeats import Agreement, Kappa
+from backend.review.tally import Figures
 from backend.words import many
 
 SUFFIXES: dict[str, Literal["csv", "parquet", "coco"]] = {
@@ -48,10 +48,10 @@ def report(
     Example: loupe report 12 run-12.parquet
     """
     format_name = format_name or _format(out)
-    with rooms.open_rooms() as at, at.database.read.begin() as session:
-        size = _write(out, reporting.write(session, run, format_name))
-        figures = measuring.figures(session, run)
-        agreement = repeating.agreement(session, run)
+    with tools.open_rooms() as at, at.database.read.begin() as session:
+        size = _write(out, reports.write(session, run, format_name))
+        figures = tally.figures(session, run)
+        agreement = blind_repeats.agreement(session, run)
     if as_json:
         told = {"figures": asdict(figures), "agreement": asdict(agreement)}
         terminal.document({"run": run, "path": str(out), "bytes": size, **told})
@@ -98,11 +98,11 @@ def decide(
     if not table.is_file():
         raise NotFound(f"There is no file {table}.")
     seen = decisions = 0
-    with rooms.open_rooms() as at:
-        for image_id, lines in answering.images(run, answering.rows(table)):
+    with tools.open_rooms() as at:
+        for image_id, lines in decision_tables.images(run, decision_tables.rows(table)):
             with at.database.write.begin() as session:
-                said = answering.answer(session, run, image_id, lines)
-                judging.judge(session, run, image_id, said, rooms.me())
+                said = decision_tables.answer(session, run, image_id, lines)
+                judgements.judge(session, run, image_id, said, tools.me())
             seen += 1
             decisions += len(said.verdicts) + len(said.missed)
     if as_json:
@@ -121,7 +121,7 @@ def why(
 
     Example: loupe why 12:407:0
     """
-    with rooms.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_rooms() as at, at.database.read.begin() as session:
         chain = provenance.why(session, name)
     if as_json:
         links = [{"what": link.what, "text": link.text, "facts": link.facts} for link in chain]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from app import assets, pools
+from app import assets
+from app.edge import pools
 from backend.errors import NotFound
 
 router = APIRouter(route_class=pools.Pooled)

@@ -8,7 +8,8 @@ from fastapi import APIRouter
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.responses import JSONResponse, Response
 
-from app import house, pools
+from app import premises
+from app.edge import pools
 from backend.errors import Unavailable
 from backend.jobs import presence
 
@@ -19,7 +20,7 @@ OK = "ok"
 
 
 @router.get("/health")
-def health(at: house.At) -> Response:
+def health(at: premises.At) -> Response:
     """503 where nothing can be saved; without a worker jobs wait, and all else goes on."""
     database, worker = _asked(at)
     disk = OK if _room(at) >= LEAST else "full"
@@ -28,7 +29,7 @@ def health(at: house.At) -> Response:
     return JSONResponse(told, 200 if well else 503)
 
 
-def _asked(at: house.House) -> tuple[str, str]:
+def _asked(at: premises.House) -> tuple[str, str]:
     try:
         with at.read() as session:
             return OK, OK if presence.living(session) else "none"
@@ -36,7 +37,7 @@ def _asked(at: house.House) -> tuple[str, str]:
         return "away", "unknown"
 
 
-def _room(at: house.House) -> float:
+def _room(at: premises.House) -> float:
     try:
         return shutil.disk_usage(at.settings.home).free
     except OSError:

@@ -9,12 +9,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import FileResponse, Response
 
-from app import house, login, pools
+from app import premises
+from app.edge import login, pools
 from app.routes import shapes
 from backend.domain import FINAL, Job, JobState
 from backend.errors import NotFound
-from backend.jobs import foreseeing, journal, kinds, listing, presence, queue
-from backend.services import projects
+from backend.jobs import journal, kinds, listing, outlook, presence, queue
+from backend.projects import catalogue
 
 router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES], route_class=pools.Pooled)
 
@@ -39,10 +40,10 @@ class Chosen:
 
 
 @router.get("")
-def page(at: house.At, chosen: Annotated[Chosen, Depends()]) -> dict[str, Any]:
+def page(at: premises.At, chosen: Annotated[Chosen, Depends()]) -> dict[str, Any]:
     """The jobs that wait or run, the newest of the finished ones, and what to filter them by."""
     with at.read() as session:
-        of = house.project(session, chosen.project).id if chosen.project else None
+        of = premises.project(session, chosen.project).id if chosen.project else None
         find = partial(
             listing.find,
             session,
@@ -52,26 +53,28 @@ def page(at: house.At, chosen: Annotated[Chosen, Depends()]) -> dict[str, Any]:
         )
         waiting = find(states=_among(listing.OPEN, chosen.state), limit=200)
         ended = _among(tuple(FINAL), chosen.state)
-        stands = foreseeing.standings(session, waiting)
+        stands = outlook.standings(session, waiting)
         done = find(states=ended, before=chosen.before, limit=chosen.limit)
         return {
             "open": [shapes.standing(one, stands[one.id]) for one in waiting],
             "done": [shapes.listed(one) for one in done],
             "kinds": {name: kind.title for name, kind in kinds.KINDS.items()},
             "authors": listing.authors(session),
-            "projects": projects.names(session, (one.project_id or 0 for one in [*waiting, *done])),
+            "projects": catalogue.names(
+                session, (one.project_id or 0 for one in [*waiting, *done])
+            ),
         }
 
 
 @router.get("/counts")
-def counts(at: house.At) -> dict[str, int]:
+def counts(at: premises.At) -> dict[str, int]:
     """How many jobs stand in each state."""
     with at.read() as session:
         return {state.value: number for state, number in listing.counts(session).items()}
 
 
 @router.get("/cluster")
-def cluster(at: house.At) -> list[dict[str, Any]]:
+def cluster(at: premises.At) -> list[dict[str, Any]]:
     """The workers that live, and the cluster as each sees it."""
     with at.read() as session:
         return [
@@ -88,15 +91,15 @@ def cluster(at: house.At) -> list[dict[str, Any]]:
 
 
 @router.get("/{job}")
-def one(job: int, at: house.At) -> dict[str, Any]:
+def one(job: int, at: premises.At) -> dict[str, Any]:
     """One job and where it stands."""
     with at.read() as session:
         found = queue.get(session, job)
-        return {**shapes.standing(found, foreseeing.standing(session, found)), **shapes.job(found)}
+        return {**shapes.standing(found, outlook.standing(session, found)), **shapes.job(found)}
 
 
 @router.get("/{job}/events")
-def events(job: int, at: house.At, since: int = 0) -> list[dict[str, Any]]:
+def events(job: int, at: premises.At, since: int = 0) -> list[dict[str, Any]]:
     """What the job told after event number `since`."""
     with at.read() as session:
         known = queue.get(session, job)
@@ -104,7 +107,7 @@ def events(job: int, at: house.At, since: int = 0) -> list[dict[str, Any]]:
 
 
 @router.get("/{job}/log")
-def log(job: int, at: house.At) -> dict[str, str]:
+def log(job: int, at: premises.At) -> dict[str, str]:
     """The end of the job's log file."""
     with at.read() as session:
         known = queue.get(session, job)
@@ -112,7 +115,7 @@ def log(job: int, at: house.At) -> dict[str, str]:
 
 
 @router.get("/{job}/file")
-def file(job: int, at: house.At) -> Response:
+def file(job: int, at: premises.At) -> Response:
     """The file that an export has written."""
     with at.read() as session:
         found = queue.get(session, job)
@@ -131,7 +134,7 @@ def _among(states: tuple[JobState, ...], chosen: JobState | None) -> tuple[JobSt
 def act(
     job: int,
     action: Literal["cancel", "pause", "resume", "retry"],
-    at: house.At,
+    at: premises.At,
     person: login.Labeler,
 ) -> dict[str, Any]:
     """Cancel, pause, resume or retry a job."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from backend.domain import Box, Class, DetectionRef, Job, JobEvent, Model, Person, Revision, Run
 from backend.jobs import kinds
-from backend.jobs.foreseeing import Standing
-from backend.services.listing import Item
+from backend.jobs.outlook import Standing
+from backend.labels.gallery import Item
 
 Json = dict[str, Any]
 

@@ -1,8 +1,8 @@
 /** The geometry of boxes: which one is hit, and what moving, resizing and nudging make of it. */
 
-/** @typedef {import('./types.js').Box} Box */
-/** @typedef {import('./types.js').Rectangle} Rectangle */
-/** @typedef {import('./types.js').Point} Point */
+/** @typedef {import('../desk/types.js').Box} Box */
+/** @typedef {import('../desk/types.js').Rectangle} Rectangle */
+/** @typedef {import('../desk/types.js').Point} Point */
 
 export const HANDLES = ['nw', 'n', 'ne', 'e', 'se', 's', 'sw', 'w'];
 export const LEAST = 1;

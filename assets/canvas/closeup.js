@@ -1,12 +1,12 @@
 /** The defect and the same place of the golden, side by side, both zoomed in step. */
 
-import { fill, h } from "../dom.js";
+import { fill, h } from "../shared/dom.js";
 import { laying } from "./golden.js";
 import * as paint from "./paint.js";
-import { WHOLE, fullUrl, previewUrl } from "./pictures.js";
+import { WHOLE, fullUrl, previewUrl } from "./picture_cache.js";
 
 
-/** @param {import("./pictures.js").Pictures} pictures */
+/** @param {import("./picture_cache.js").Pictures} pictures */
 export function closeup(pictures) {
   let room = 3;
   /** @type {any} */
@@ -20,7 +20,7 @@ export function closeup(pictures) {
     draw();
   }, { passive: false });
 
-  /** @param {import("./types.js").Item | null} item @param {any} mark */
+  /** @param {import("../desk/types.js").Item | null} item @param {any} mark */
   const show = (item, mark) => {
     shown = item && mark ? { item, mark } : null;
     draw();

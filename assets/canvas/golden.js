@@ -1,6 +1,6 @@
 /** The golden beside the board: side by side with one zoom, blinking in place, or as the difference. */
 
-import { previewUrl } from "./pictures.js";
+import { previewUrl } from "./picture_cache.js";
 
 export const MODES = ["off", "side", "blink", "difference"];
 const BLINK = 600;
@@ -10,7 +10,7 @@ export function golden(stage) {
   let shown = false;
   let timer = 0;
 
-  /** The golden, stretched to the board's size. @param {import("./types.js").Item} item */
+  /** The golden, stretched to the board's size. @param {import("../desk/types.js").Item} item */
   const stretched = (item) => ({ ...item, sha256: /** @type {any} */ (item.golden).sha256 });
 
   const rest = () => {
@@ -38,12 +38,12 @@ export function golden(stage) {
     stage.redraw();
   };
 
-  const load = (/** @type {import("./types.js").Item} */ item) => {
+  const load = (/** @type {import("../desk/types.js").Item} */ item) => {
     const url = previewUrl(stretched(item));
     if (!stage.pictures.peek(url)) stage.pictures.get(url).then(() => stage.redraw(), (e) => stage.say(e.message));
   };
 
-  /** @param {CanvasRenderingContext2D} ctx @param {import("./types.js").Item} item */
+  /** @param {CanvasRenderingContext2D} ctx @param {import("../desk/types.js").Item} item */
   const draw = (ctx, item) => {
     if (stage.mode === "off" || !item.golden) return;
     load(item);

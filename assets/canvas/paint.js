@@ -1,6 +1,6 @@
 /** Draws the overlay: boxes with a dark halo, chips where they fit, handles, the crosshair. */
 
-import { readable } from "../letters.js";
+import { readable } from "../shared/letters.js";
 import { HANDLES, handlePoint } from "./boxes.js";
 
 /**
@@ -139,7 +139,7 @@ function handles(ctx, mark) {
   }
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {View} view @param {import("./types.js").Point} at */
+/** @param {CanvasRenderingContext2D} ctx @param {View} view @param {import("../desk/types.js").Point} at */
 export function crosshair(ctx, view, at) {
   const { x, y } = view.toScreen(at.x, at.y);
   // A line between two rows of pixels would be twice as wide and grey.
@@ -156,7 +156,7 @@ export function crosshair(ctx, view, at) {
   }
 }
 
-/** The band that selects many. @param {CanvasRenderingContext2D} ctx @param {View} view @param {import("./types.js").Rectangle} r */
+/** The band that selects many. @param {CanvasRenderingContext2D} ctx @param {View} view @param {import("../desk/types.js").Rectangle} r */
 export function band(ctx, view, r) {
   const a = view.toScreen(r.x1, r.y1);
   const b = view.toScreen(r.x2, r.y2);

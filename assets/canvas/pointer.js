@@ -2,8 +2,8 @@
 
 import * as geometry from "./boxes.js";
 
-/** @typedef {import("./types.js").Box} Box */
-/** @typedef {import("./types.js").Rectangle} Rectangle */
+/** @typedef {import("../desk/types.js").Box} Box */
+/** @typedef {import("../desk/types.js").Rectangle} Rectangle */
 /**
  * @typedef {object} Hands what a page lets the pointer do
  * @property {() => readonly Box[]} boxes those that can be hit
@@ -30,7 +30,7 @@ export class Pointer {
     this.down = new Map();
     /** @type {any} what is being done, or null */
     this.doing = null;
-    /** @type {import("./types.js").Point | null} */
+    /** @type {import("../desk/types.js").Point | null} */
     this.at = null;
     this.space = false;
     const canvas = stage.above;

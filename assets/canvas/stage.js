@@ -1,15 +1,15 @@
 /** The picture on the screen: two canvases, one for the picture and one for what stands on it. */
 
-import { h } from "../dom.js";
+import { h } from "../shared/dom.js";
 import { golden as goldenLayer, laying } from "./golden.js";
-import { PREVIEW, WHOLE, fullUrl, previewUrl, tiles } from "./pictures.js";
+import { PREVIEW, WHOLE, fullUrl, previewUrl, tiles } from "./picture_cache.js";
 import { View } from "./view.js";
 
-/** @typedef {import("./types.js").Item} Item */
+/** @typedef {import("../desk/types.js").Item} Item */
 
 export class Stage {
   /**
-   * @param {import("./pictures.js").Pictures} pictures
+   * @param {import("./picture_cache.js").Pictures} pictures
    * @param {(ctx: CanvasRenderingContext2D, view: View, pane: number) => void} overlay
    */
   constructor(pictures, overlay) {

@@ -1,6 +1,6 @@
 /** Where the image stands on the screen: zoom, pan and fit, in CSS pixels. */
 
-/** @typedef {import('./types.js').Point} Point */
+/** @typedef {import('../desk/types.js').Point} Point */
 
 const MOST = 64;
 
@@ -57,7 +57,7 @@ export class View {
     this.y = this.height / 2 - point.y * this.scale;
   }
 
-  /** Shows a rectangle of the image with room around it. @param {import('./types.js').Rectangle} r @param {number} room */
+  /** Shows a rectangle of the image with room around it. @param {import('../desk/types.js').Rectangle} r @param {number} room */
   show(r, room) {
     const wide = Math.max(8, r.x2 - r.x1) * room;
     const high = Math.max(8, r.y2 - r.y1) * room;

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, foreign, json_stream, naming, shelf, writing
+from backend.formats import base, picture_names, writing
 from backend.formats.base import (
     Classes,
     Finding,
@@ -30,9 +30,11 @@ from backend.formats.base import (
     Writing,
     Written,
 )
-from backend.formats.foreign_peek import Peek
 from backend.formats.signs import Sign
-from backend.formats.tree import Tree, is_picture
+from backend.formats.source import json_stream, shelf
+from backend.formats.source.tree import Tree, is_picture
+from backend.formats.strange import layouts
+from backend.formats.strange.peek import Peek
 
 _SHAPE = re.compile(rb'"(images|annotations|categories)"\s*:\s*\[')
 _IMAGES = re.compile(rb'"images"\s*:\s*\[\s*\{')
@@ -62,7 +64,7 @@ def descriptions(tree: Tree) -> list[str]:
 
 def read(tree: Tree) -> Finding:
     """The pictures of each file in its order, then those that no file names."""
-    names = naming.Names(tree.pictures, splits=False)
+    names = picture_names.Names(tree.pictures, splits=False)
     seen = shelf.Names()
     for file in _files(tree):
         with tempfile.TemporaryDirectory() as scratch, _index(Path(scratch)) as index:
@@ -132,7 +134,7 @@ class _Instances:
 
 @contextmanager
 def _instances(folder: Path, split: Split | None, ids: Mapping[str, int]) -> Iterator[_Instances]:
-    path = folder / "annotations" / f"instances_{split or naming.UNASSIGNED}.json"
+    path = folder / "annotations" / f"instances_{split or picture_names.UNASSIGNED}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as out, tempfile.TemporaryFile("w+") as notes:
         out.write('{"info": {"description": "exported by Loupe"},\n"images": [\n')
@@ -152,7 +154,7 @@ class _Source:
     tree: Tree
     file: str
     index: sqlite3.Connection
-    names: naming.Names
+    names: picture_names.Names
     seen: shelf.Names
     categories: dict[str, str] = field(default_factory=dict)
 
@@ -210,7 +212,7 @@ def _is_coco(tree: Tree, name: str) -> bool:
     is_object = start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
     if not is_object or not _SHAPE.search(start):
         return False
-    return foreign.layout(Peek(tree, name), ".json") is None
+    return layouts.layout(Peek(tree, name), ".json") is None
 
 
 def _has_images(tree: Tree, name: str) -> bool:

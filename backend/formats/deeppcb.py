@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, naming, numbers, shelf, signs, writing
+from backend.formats import base, picture_names, signs, writing
 from backend.formats.base import (
     Classes,
     Finding,
@@ -31,7 +31,8 @@ from backend.formats.base import (
     Written,
 )
 from backend.formats.signs import Sign
-from backend.formats.tree import Tree
+from backend.formats.source import numbers, shelf
+from backend.formats.source.tree import Tree
 
 KINDS = ("open", "short", "mousebite", "spur", "copper", "pin-hole")
 CLASSES_FILE = "classes.txt"
@@ -208,11 +209,11 @@ def _labels_of(stem: str) -> str:
     return f"{folder}_not/{last}.txt"
 
 
-def _names(tree: Tree) -> naming.Names:
+def _names(tree: Tree) -> picture_names.Names:
     """Names begin below the folder of the lists."""
     lists = _lists(tree)
     home = posixpath.dirname(lists[0][0]) + "/" if lists and "/" in lists[0][0] else ""
-    return naming.Names(tree.pictures, splits=False, home=home)
+    return picture_names.Names(tree.pictures, splits=False, home=home)
 
 
 def _kinds(tree: Tree) -> dict[int, str]:
@@ -221,7 +222,7 @@ def _kinds(tree: Tree) -> dict[int, str]:
     return dict(enumerate(names, 1))
 
 
-def _golden(tree: Tree, board: _Board, names: naming.Names) -> Item:
+def _golden(tree: Tree, board: _Board, names: picture_names.Names) -> Item:
     return Item(
         names[board.golden],
         functools.partial(tree.read, board.golden),
@@ -236,7 +237,7 @@ def _group(name: str) -> str:
 
 
 def _board(
-    tree: Tree, board: _Board, names: naming.Names, kinds: Mapping[int, str]
+    tree: Tree, board: _Board, names: picture_names.Names, kinds: Mapping[int, str]
 ) -> Iterator[Item | Problem]:
     boxes: list[Labelled] = []
     labelled = board.labels in tree.files

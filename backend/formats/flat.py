@@ -14,9 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from backend.errors import Invalid
-from backend.formats import cells, naming, shelf, writing
+from backend.formats import cells, picture_names, writing
 from backend.formats.base import Finding, Item, Picture, Problem, Write, Writing, Written
-from backend.formats.tree import Read, Tree
+from backend.formats.source import shelf
+from backend.formats.source.tree import Read, Tree
 
 LIST = "names.csv"
 _HEAD = ["file", "name"]
@@ -71,7 +72,7 @@ class _Names:
     def flat(self, pictures: Iterable[Picture]) -> Iterator[Picture]:
         for picture in pictures:
             self.name = picture.name
-            naming.safe(picture.name)
+            picture_names.safe(picture.name)
             stem = self._stems.take(_APART.sub("_", picture.name))
             file = stem + writing.ending(picture.name)
             if file != picture.name:

@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, naming, writing
+from backend.formats import base, picture_names, writing
 from backend.formats.base import Classes, Finding, Item, Picture, Problem, Writing, Written
 from backend.formats.signs import Sign
-from backend.formats.tree import Tree
+from backend.formats.source.tree import Tree
 
 CLASSES_FILE = "classes.txt"
 NO_CLASS = "_"
@@ -38,7 +38,7 @@ def read(tree: Tree) -> Finding:
     except Invalid as error:
         yield Problem(CLASSES_FILE, None, str(error))
         place = _plainly
-    names = naming.Names(tree.pictures, splits=place in (_by_folder, _by_split))
+    names = picture_names.Names(tree.pictures, splits=place in (_by_folder, _by_split))
     for picture in tree.pictures:
         split, label, name = place(picture)
         yield Item(
@@ -65,12 +65,12 @@ def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> 
 
 def _needs_home(picture: Picture) -> bool:
     """Whether a picture has a split, or a name that would be taken for one."""
-    return picture.split is not None or naming.says_something(picture.name.partition("/")[0])
+    return picture.split is not None or picture_names.says_something(picture.name.partition("/")[0])
 
 
 def _home(picture: Picture) -> str:
     label = _folder_of(picture.label) if picture.label else NO_CLASS
-    return f"{picture.split or naming.UNASSIGNED}/{label}/"
+    return f"{picture.split or picture_names.UNASSIGNED}/{label}/"
 
 
 def _folder_of(label: str) -> str:
@@ -121,7 +121,7 @@ def _plainly(_: str) -> tuple[Split | None, str, str]:
 def _ours(classes: dict[str, str], picture: str) -> tuple[Split | None, str, str]:
     first, _, rest = picture.partition("/")
     folder, _, name = rest.partition("/")
-    if not name or not (base.split_of(first) or first == naming.UNASSIGNED):
+    if not name or not (base.split_of(first) or first == picture_names.UNASSIGNED):
         return None, "", ""
     return base.split_of(first), classes.get(folder, ""), name
 
@@ -141,7 +141,7 @@ def _has_class_folders(tree: Tree) -> bool:
     parts = [folder.split("/") if folder else [] for folder in folders]
     if not parts or any(len(one) != len(parts[0]) for one in parts):
         return False
-    plain = any(naming.says_something(one[-1]) for one in parts if one)
+    plain = any(picture_names.says_something(one[-1]) for one in parts if one)
     if len(parts[0]) == 2:
         return all(base.split_of(one[0]) for one in parts) and not plain
     return len(parts[0]) == 1 and len(folders) > 1 and not plain
@@ -151,6 +151,6 @@ def _are_in_splits(tree: Tree) -> bool:
     """Whether every picture lies at `split/images/picture`."""
     parts = (picture.split("/") for picture in tree.pictures)
     return all(
-        len(one) == 3 and base.split_of(one[0]) and one[1].lower() in naming.FOLDERS
+        len(one) == 3 and base.split_of(one[0]) and one[1].lower() in picture_names.FOLDERS
         for one in parts
     )

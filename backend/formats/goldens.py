@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from backend.errors import Invalid
-from backend.formats import cells, shelf, writing
+from backend.formats import cells, writing
 from backend.formats.base import (
     Finding,
     Item,
@@ -24,7 +24,8 @@ from backend.formats.base import (
     Writing,
     Written,
 )
-from backend.formats.tree import Read, Tree
+from backend.formats.source import shelf
+from backend.formats.source.tree import Read, Tree
 
 FOLDER = "goldens"
 LIST = "goldens.csv"

@@ -11,10 +11,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from backend import pictures
+from backend import safe_pictures
 from backend.errors import Invalid
 from backend.formats.base import Labelled
-from backend.formats.tree import Tree, suffix
+from backend.formats.source.tree import Tree, suffix
 
 FEW = 64  # colours at most; a photograph has thousands
 VOID = 255  # what a mask of indices says of a rim that belongs to nothing
@@ -44,7 +44,7 @@ class Mask:
 def is_mask(tree: Tree, name: str) -> bool:
     """Whether a picture has so few colours that it can only be a mask."""
     try:
-        values, _ = pictures.values(str(tree.path(name)), name)
+        values, _ = safe_pictures.values(str(tree.path(name)), name)
     except Invalid:
         return False
     step = 1 + max(values.shape) // SAMPLED
@@ -53,7 +53,7 @@ def is_mask(tree: Tree, name: str) -> bool:
 
 def load(tree: Tree, name: str) -> Mask:
     """The values of a mask; grey that is nearly black or white, as a JPEG leaves it, is that."""
-    values, palette = pictures.values(str(tree.path(name)), name)
+    values, palette = safe_pictures.values(str(tree.path(name)), name)
     values = _without_noise(values, name)
     found = _found(values)
     if len(found) > MOST_VALUES:
@@ -96,11 +96,11 @@ def names_of_colours(tree: Tree) -> dict[int, str]:
 
 
 def _name(value: int, colour: int, names: dict[int, str]) -> str:
-    return names.get(colour) or (f"#{colour:06x}" if value > pictures.COLOUR else str(value))
+    return names.get(colour) or (f"#{colour:06x}" if value > safe_pictures.COLOUR else str(value))
 
 
 def _colour(value: int) -> int:
-    return value - pictures.COLOUR if value > pictures.COLOUR else value * 0x010101
+    return value - safe_pictures.COLOUR if value > safe_pictures.COLOUR else value * 0x010101
 
 
 def _without_noise(values: Values, name: str) -> Values:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from backend.errors import Invalid
-from backend.formats import mask_pixels, naming, shelf
+from backend.formats import mask_pixels, picture_names
 from backend.formats.base import Found, Item, Labelled, Problem
-from backend.formats.tree import Tree
+from backend.formats.source import shelf
+from backend.formats.source.tree import Tree
 
 SAID, SKIP, INSTANCE, COLOUR = "", "skip", "instance", "colour"
 CHOICES = (SKIP, INSTANCE, COLOUR)
@@ -130,7 +131,7 @@ def _likeness(picture: str, mask: str) -> int:
 
 
 def _place(name: str) -> list[str]:
-    said = FOLDERS | naming.FOLDERS
+    said = FOLDERS | picture_names.FOLDERS
     return [part for part in reversed(name.split("/")[:-1]) if part.lower() not in said]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from backend.domain import Detection
 from backend.errors import Invalid
-from backend.formats import tabular
+from backend.formats.source import tabular
 
 HOLDS = "predictions"
 CORNERS = ("x1", "y1", "x2", "y2")

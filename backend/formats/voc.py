@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, foreign_texts, naming, numbers, shelf, signs, voc_xml, writing
+from backend.formats import base, picture_names, signs, voc_xml, writing
 from backend.formats.base import (
     Classes,
     Finding,
@@ -32,18 +32,20 @@ from backend.formats.base import (
     Written,
 )
 from backend.formats.signs import Sign
-from backend.formats.tree import Tree
+from backend.formats.source import numbers, shelf
+from backend.formats.source.tree import Tree
+from backend.formats.strange import text_signs
 from backend.formats.voc_matching import Finder
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 CLEAN_BOARDS = "PCB_USED"  # where HRIPCB keeps its clean boards; 01_short_14.jpg belongs to 01.JPG
 LABEL_MAP = "labelmap.txt"
-UNASSIGNED = f"Main/{naming.UNASSIGNED}.txt"
+UNASSIGNED = f"Main/{picture_names.UNASSIGNED}.txt"
 _LIST = re.compile(r"(?:split_)?(train|val|test|trainval|unassigned)\.txt", re.IGNORECASE)
 LISTS = [
     f"{start}{split}.txt"
     for start in ("", "split_")
-    for split in ("train", "val", "test", "trainval", naming.UNASSIGNED)
+    for split in ("train", "val", "test", "trainval", picture_names.UNASSIGNED)
 ]
 _NUMBER = re.compile(r"[-+]?\.?[0-9]")
 _PLAIN = re.compile(r"(?P<name>\S.*?)((?:\s+[-+\w.]+){4})(\s+difficult)?", re.ASCII)
@@ -112,14 +114,14 @@ def _classes(tree: Tree) -> Iterator[Classes | Problem]:
 def _list_of(picture: Picture) -> str:
     """Loaders want an annotation for each line of Main/, so others are listed beside it."""
     if picture.labelled:
-        return f"Main/{picture.split or naming.UNASSIGNED}.txt"
+        return f"Main/{picture.split or picture_names.UNASSIGNED}.txt"
     return f"{picture.split}.txt" if picture.split else ""
 
 
 def _list_all(lists: Path) -> None:
     """Loaders ask for a list of a known name; ours beside it says that it names no split."""
     (lists / UNASSIGNED).replace(lists / "Main" / "trainval.txt")
-    shutil.copy(lists / "Main" / "trainval.txt", lists / f"{naming.UNASSIGNED}.txt")
+    shutil.copy(lists / "Main" / "trainval.txt", lists / f"{picture_names.UNASSIGNED}.txt")
 
 
 def _label_map(classes: Sequence[str]) -> str:
@@ -177,7 +179,7 @@ class _Source:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.names = naming.Names(tree.pictures, splits=False)
+        self.names = picture_names.Names(tree.pictures, splits=False)
         self.finder = Finder(tree)
         self.splits = shelf.Texts()
         self.problems: list[Problem] = []
@@ -294,7 +296,7 @@ def _object(found: voc_xml.Object) -> Labelled:
 
 def _plain(line: int, text: str) -> Labelled:
     match = _PLAIN.fullmatch(text)
-    if not match or foreign_texts.is_kitti(text.split()):
+    if not match or text_signs.is_kitti(text.split()):
         raise Invalid(f"{text[:80]!r} is not `class x1 y1 x2 y2`.")
     x1, y1, x2, y2 = numbers.floats(match[2].split())
     return Labelled(x1, y1, x2, y2, match["name"], line)

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from backend.formats import naming, shelf
-from backend.formats.tree import PICTURES, Tree, suffix
+from backend.formats import picture_names
+from backend.formats.source import shelf
+from backend.formats.source.tree import PICTURES, Tree, suffix
 
 LABEL_FOLDERS = frozenset({"annotations", "annotation", "xml", "xmls", "ground-truth", "labels"})
 
@@ -69,5 +70,5 @@ class Finder:
 def _place(name: str) -> tuple[str, ...]:
     """The parts of a path that say which picture it is, without ending."""
     parts = posixpath.splitext(name)[0].split("/")
-    skipped = LABEL_FOLDERS | naming.FOLDERS
+    skipped = LABEL_FOLDERS | picture_names.FOLDERS
     return (*(part for part in parts[:-1] if part.lower() not in skipped), parts[-1])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from backend.formats import naming, shelf
+from backend.formats import picture_names
+from backend.formats.source import shelf
 
 
 class Stems:
@@ -15,7 +16,7 @@ class Stems:
 
     def take(self, name: str) -> str:
         """The name without its ending, or something near it where that is taken."""
-        path = naming.safe(name)
+        path = picture_names.safe(name)
         for stem in (str(path.with_suffix("")), str(path)):
             if stem not in self._taken:
                 break
@@ -29,7 +30,7 @@ class Stems:
 
 def put(folder: Path, name: str, content: bytes) -> None:
     """Write one file of an export."""
-    path = folder / naming.safe(name)
+    path = folder / picture_names.safe(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
 

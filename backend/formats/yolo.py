@@ -15,10 +15,10 @@ from typing import Any
 
 import yaml
 
-from backend import pictures
+from backend import safe_pictures
 from backend.domain import Box, Split
 from backend.errors import Invalid
-from backend.formats import base, naming, numbers, signs, writing, yolo_config
+from backend.formats import base, picture_names, signs, writing, yolo_config
 from backend.formats.base import (
     Classes,
     Finding,
@@ -30,7 +30,8 @@ from backend.formats.base import (
     Written,
 )
 from backend.formats.signs import Sign
-from backend.formats.tree import Tree
+from backend.formats.source import numbers
+from backend.formats.source.tree import Tree
 from backend.formats.yolo_config import Config
 
 CONFIG = "data.yaml"
@@ -51,7 +52,7 @@ def read(tree: Tree) -> Finding:
     config = yolo_config.read(tree)
     yield from config.problems
     yield Classes(tuple(config.names[index] for index in sorted(config.names)))
-    names = naming.Names(tree.pictures, splits=True)
+    names = picture_names.Names(tree.pictures, splits=True)
     for picture in tree.pictures:
         if not tree.manifest or config.names_picture(picture):
             yield from _read(tree, picture, names[picture], config)
@@ -62,7 +63,7 @@ def write(items: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Wri
     ids = {name: index for index, name in enumerate(classes)}
     used: set[str] = set()
     for picture in items:
-        home = picture.split or naming.UNASSIGNED
+        home = picture.split or picture_names.UNASSIGNED
         used.add(home)
         stem = picture.name.removesuffix(writing.ending(picture.name))
         writing.put(folder, f"images/{home}/{picture.name}", picture.read())
@@ -81,8 +82,10 @@ def _line(box: Box, index: int, picture: Picture) -> str:
 
 def _describe(used: set[str], classes: Sequence[str]) -> str:
     """The data.yaml; trainers want a train and a val, so pictures without a split serve as both."""
-    homes = {split: f"images/{split}" for split in (*Split, naming.UNASSIGNED) if split in used}
-    rest = homes.get(naming.UNASSIGNED)
+    homes = {
+        split: f"images/{split}" for split in (*Split, picture_names.UNASSIGNED) if split in used
+    }
+    rest = homes.get(picture_names.UNASSIGNED)
     train = homes.get(Split.TRAIN) or rest or next(iter(homes.values()), "images")
     config: dict[str, Any] = {
         "train": train,
@@ -91,7 +94,7 @@ def _describe(used: set[str], classes: Sequence[str]) -> str:
     if Split.TEST in homes:
         config["test"] = homes[Split.TEST]
     if rest:
-        config[naming.UNASSIGNED] = rest
+        config[picture_names.UNASSIGNED] = rest
     config["names"] = dict(enumerate(classes))
     return yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
 
@@ -101,7 +104,7 @@ def _labels_of(tree: Tree, picture: str) -> str:
     stem = posixpath.splitext(picture)[0]
     parts = stem.split("/")
     for at in reversed(range(len(parts) - 1)):
-        if parts[at].lower() in naming.FOLDERS:
+        if parts[at].lower() in picture_names.FOLDERS:
             beside = "/".join([*parts[:at], "labels", *parts[at + 1 :]]) + ".txt"
             if beside in tree.files:
                 return beside
@@ -148,7 +151,7 @@ def _read(tree: Tree, picture: str, name: str, config: Config) -> Iterator[Item 
 
 def _size(tree: Tree, picture: str) -> tuple[int, int]:
     try:
-        found = pictures.header(str(tree.path(picture)), "its picture")
+        found = safe_pictures.header(str(tree.path(picture)), "its picture")
     except Invalid as error:
         raise Invalid(
             f"its boxes are fractions of a picture that cannot be read: {error}"

@@ -16,9 +16,10 @@ import yaml
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, naming, shelf
+from backend.formats import base, picture_names
 from backend.formats.base import Problem
-from backend.formats.tree import PICTURES, Tree, suffix
+from backend.formats.source import shelf
+from backend.formats.source.tree import PICTURES, Tree, suffix
 
 NAME_FILES = ("obj.names", "classes.txt", "classes.names", "_darknet.labels", "labels.txt")
 MOST_YAML = 4 * 1024 * 1024
@@ -146,7 +147,7 @@ def _plain_names(tree: Tree, config: Config) -> None:
 
 
 def _add_splits(tree: Tree, config: Config, loaded: Mapping[str, Any]) -> None:
-    for key in ("train", "val", "valid", "test", naming.UNASSIGNED):
+    for key in ("train", "val", "valid", "test", picture_names.UNASSIGNED):
         entry = loaded.get(key)
         for place in entry if isinstance(entry, list) else [entry]:
             if isinstance(place, str) and place:
@@ -206,7 +207,7 @@ def _add_list(tree: Tree, config: Config, name: str, split: Split | None) -> Non
             picture = tree.find(text, posixpath.dirname(name))
             if suffix(picture) in PICTURES:
                 told = config.listed.get(picture, "")
-                config.listed[picture] = f"{told} {split or naming.UNASSIGNED}"
+                config.listed[picture] = f"{told} {split or picture_names.UNASSIGNED}"
             else:
                 reason = f"the picture {text[:200]!r} is not in the source."
                 config.problems.append(Problem(name, line, reason))

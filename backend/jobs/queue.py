@@ -18,7 +18,8 @@ from sqlalchemy.orm import Session
 from backend.domain import FINAL, Job, JobState, Wish
 from backend.errors import Busy, NotFound, Refused
 from backend.jobs import journal, kinds
-from backend.storage import doors, figures, naming, tables
+from backend.storage import doors, tables
+from backend.storage.classes import class_names, figures
 from backend.storage.types import LARGEST_KEY, now
 
 Row = tables.JobRow
@@ -162,7 +163,7 @@ def to_job(session: Session, row: tables.JobRow) -> Job:
 def _told(session: Session, row: tables.JobRow) -> dict[str, Any]:
     if not row.result or not figures.within(row.result):
         return row.result or {}
-    return figures.named(row.result, naming.of(session, row.project_id))
+    return figures.named(row.result, class_names.of(session, row.project_id))
 
 
 def swap(session: Session, where: Iterable[ColumnElement[bool]], **values: Any) -> bool:

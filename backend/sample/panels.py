@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 from numpy.random import Generator
 
+from backend.sample.components import PARTS
 from backend.sample.drawn import Mask
 from backend.sample.layout import Layout, Style
-from backend.sample.parts import PARTS
 
 _SHARES = {
     "header": 1.6,

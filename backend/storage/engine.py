@@ -18,8 +18,9 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from backend.errors import Invalid, Unavailable
 from backend.settings import Settings
-from backend.storage import doors, same_file, turns
+from backend.storage import doors, same_file
 from backend.storage.tables import Base
+from backend.storage.writers import turns
 
 SETTING = "LOUPE_DATABASE_URL"
 READ_ONLY = "loupe_read_only"

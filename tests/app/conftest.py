@@ -11,10 +11,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app import cli, server
-from app.house import House
+from app.premises import House
 from backend import settings
 from backend.domain import Project, Role
-from backend.services import people, projects, sampling
+from backend.labels import samples
+from backend.projects import catalogue, people
 from backend.settings import Settings
 
 HERE = "http://127.0.0.1"
@@ -110,7 +111,7 @@ def log_in(client: TestClient, name: str) -> None:
 
 def drawn(house: House, images: int = 3) -> Project:
     """A new project of drawn boards."""
-    pictures = sampling.draw(house.files, "pcb", images, seed=1)
+    pictures = samples.draw(house.files, "pcb", images, seed=1)
     with house.write() as session:
-        name = f"boards {len(projects.summaries(session))}"
-        return sampling.create(session, name, "pcb", pictures)
+        name = f"boards {len(catalogue.summaries(session))}"
+        return samples.create(session, name, "pcb", pictures)

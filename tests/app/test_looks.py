@@ -24,7 +24,7 @@ PAIRS = [
 
 def tokens(theme: str) -> dict[str, str]:
     """The colours of a theme; the dark one is written over the light one."""
-    style = (assets.FOLDER / "style.css").read_text("utf-8")
+    style = (assets.FOLDER / "styles" / "style.css").read_text("utf-8")
     light, dark = (
         dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", style.split(start)[1].split("}")[0]))
         for start in (":root {", 'html[data-theme="dark"] {')

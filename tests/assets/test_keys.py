@@ -9,7 +9,7 @@ from tests import assets
 
 def test_a_key_does_the_same_thing_on_every_page() -> None:
     does = defaultdict(set)
-    for row in assets.value("canvas/keys.js", "it.KEYS"):
+    for row in assets.value("desk/keys.js", "it.KEYS"):
         does[row["key"]].add(row["does"])
     assert {key: found for key, found in does.items() if len(found) > 1} == {}
     assert (does["f"], does["r"], does["x"]) == ({"fit"}, {"reject"}, {"keep"})

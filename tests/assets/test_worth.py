@@ -34,4 +34,4 @@ def test_the_best_is_offered_and_nothing_that_is_worth_nothing(
     models: list[Any], goldens: bool, wanted: str
 ) -> None:
     asked = f"it.best({json.dumps(models)}, {json.dumps(goldens)})"
-    assert assets.value("worth.js", asked) == wanted
+    assert assets.value("pages/detect/worth.js", asked) == wanted

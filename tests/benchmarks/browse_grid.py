@@ -21,7 +21,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from backend import sample
 from backend.domain import Project
-from backend.services import images, projects
+from backend.labels import images
+from backend.projects import catalogue
 from backend.settings import Settings
 from backend.storage import engine, files, schema
 from backend.storage.engine import Database
@@ -70,7 +71,7 @@ def fill(home: Path, total: int) -> Project:
     schema.prepare(database)
     pictures = list(_pictures(store))
     with database.write.begin() as session:
-        project = projects.create(session, "boards", classes=sample.CLASSES["pcb"])
+        project = catalogue.create(session, "boards", classes=sample.CLASSES["pcb"])
     began = time.monotonic()
     for start in range(0, total, 5_000):
         _add(database, project, pictures, range(start, min(total, start + 5_000)))

@@ -15,8 +15,9 @@ import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
 from backend.domain import Box, Task
-from backend.services import classes, images, labelling, projects
-from backend.services.images import NewImage
+from backend.labels import images, labelling
+from backend.labels.images import NewImage
+from backend.projects import catalogue, classes
 from backend.settings import Settings
 from backend.storage import engine, files
 from tests.journeys import boards, conftest
@@ -75,7 +76,7 @@ def put(site: Site, name: str, width: int, height: int) -> int:
         sha256 = site.files.put(jpeg.tobytes())
         new.append(NewImage(f"{number:03}", sha256, width, height))
     with site.database.write.begin() as session:
-        project = projects.create(session, name, Task.DETECT)
+        project = catalogue.create(session, name, Task.DETECT)
         for label in boards.boards.CLASSES:  # type: ignore[attr-defined]
             classes.ensure(session, project.id, label)
         images.add(session, project.id, new, "")

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from backend import matching
 from tests import real_data
-from workers import curves, metrics
-from workers.curves import Judged, Ranking
-from workers.models.base import Detections, Picture
-from workers.models.golden import etching
+from workers.evaluation import average_precision, metrics
+from workers.evaluation.average_precision import Judged, Ranking
+from workers.families.base import Detections, Picture
+from workers.families.golden import etching
 
 Floats = NDArray[np.float64]
 KINDS = ("open", "short", "mousebite", "spur", "copper", "pin-hole")
@@ -92,11 +92,13 @@ class Worth:
 def worth(found: Sequence[Detections], truths: Sequence[Floats]) -> Worth:
     """What detections of all boards are worth."""
     images = [Judged(d, t) for d, t in zip(found, truths, strict=True)]
-    rankings = [curves.rank(images, index, (0.33, 0.5)) for index in range(len(KINDS))]
+    rankings = [average_precision.rank(images, index, (0.33, 0.5)) for index in range(len(KINDS))]
     areas = np.array([[area(ranking, at) for at in (0, 1)] for ranking in rankings]).mean(axis=0)
-    coco = np.array([curves.average_precision(ranking) for ranking in rankings]).mean(axis=0)
-    places = curves.rank([Judged(*_untyped(image)) for image in images], 0, (0.33,))
-    _, precision, recall, f1 = curves.operating_point(places)
+    coco = np.array([average_precision.average_precision(ranking) for ranking in rankings]).mean(
+        axis=0
+    )
+    places = average_precision.rank([Judged(*_untyped(image)) for image in images], 0, (0.33,))
+    _, precision, recall, f1 = average_precision.operating_point(places)
     return Worth(
         areas[0], areas[1], coco[0], coco[1], f1, precision, recall,
         _typed_f1(rankings), types_right(images), false_calls(places, 0.01), dishonest(places),

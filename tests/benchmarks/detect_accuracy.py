@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from tests import real_data
 from tests.benchmarks import deeppcb
-from workers import metrics
-from workers.curves import Judged
-from workers.models.base import Detections, Model, Picture
+from workers.evaluation import metrics
+from workers.evaluation.average_precision import Judged
+from workers.families.base import Detections, Model, Picture
 from workers.runtimes import Source, openvino, preparing
 
 LEAST, SERVED = 0.001, openvino.SURE

@@ -19,11 +19,12 @@ from sqlalchemy import func, select
 
 from backend.domain import JobState
 from backend.jobs import queue
-from backend.services import detecting, registry
+from backend.models import registry
+from backend.runs import detection
 from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow
 from tests import many
-from tests.app import finding
+from tests.app.commands import finding
 from tests.workers import running
 from tests.workers.running import House
 
@@ -62,7 +63,7 @@ def _project(house: House, count: int) -> int:
 
 def _ask(house: House, project: int) -> int:
     with house.database.write.begin() as session:
-        return detecting.ask(session, project, "champion", options={"ray": True}).id
+        return detection.ask(session, project, "champion", options={"ray": True}).id
 
 
 def _written(house: House, run: int) -> int:

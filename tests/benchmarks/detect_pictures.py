@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from tests import real_data
-from workers.models.base import Pixels
+from workers.families.base import Pixels
 
 # As in VOC2007: mostly 500×375, some upright, some flatter.
 SHAPES = ((500, 375),) * 7 + ((375, 500),) * 2 + ((500, 333),)

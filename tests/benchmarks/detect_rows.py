@@ -112,8 +112,8 @@ def _fitted(pictures: Path) -> Iterator[Any]:
     """Pictures of the most usual shape, as the graph takes them."""
     import numpy as np
 
-    from workers.engine import pictures as decoding
-    from workers.models import letterbox
+    from workers.engine import decoding
+    from workers.families import letterbox
 
     for path in sorted(pictures.glob("*.jpg")):
         pixels = decoding.decode(path.read_bytes(), path.name).pixels
@@ -126,7 +126,7 @@ def _fitted(pictures: Path) -> Iterator[Any]:
 
 def ultralytics(threads: str, pictures: Path, count: int, home: Path, model: str = "") -> None:
     """`predict` over the files, as its documentation shows it."""
-    from workers.models import offline
+    from workers.families.yolo import offline
 
     offline.prepare()
     import torch
@@ -158,7 +158,7 @@ def ultralytics_int8(pictures: Path, count: int, home: Path) -> None:
 
 
 def _export(home: Path) -> None:
-    from workers.models import offline
+    from workers.families.yolo import offline
 
     offline.prepare()
     from ultralytics import YOLO

@@ -11,8 +11,8 @@ import cv2
 import numpy as np
 
 from tests.benchmarks.deeppcb import KINDS, Pair
-from workers.models.base import Detections
-from workers.models.golden.partner import Partner
+from workers.families.base import Detections
+from workers.families.golden.partner import Partner
 from workers.runtimes import Source, partners, preparing
 
 

@@ -17,12 +17,12 @@ from tempfile import TemporaryDirectory
 import cv2
 from pydantic import SecretStr
 
-from backend.services.detecting import Subject
+from backend.runs.detection import Subject
 from backend.settings import Settings
 from backend.storage import files
 from tests.benchmarks import deeppcb
-from workers import lookalikes
-from workers.lookalikes import Lookalikes
+from workers.goldens import lookalikes
+from workers.goldens.lookalikes import Lookalikes
 
 
 def main() -> None:

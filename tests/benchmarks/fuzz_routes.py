@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from app import server
 from backend.domain import Role
-from backend.services import people
+from backend.projects import people
 from backend.settings import Settings
-from tests.app import fuzzing
 from tests.app.conftest import HERE, PASSWORD
+from tests.app.routes import fuzzing
 
 ROLES = {"ada": Role.ADMIN, "lars": Role.LABELER, "vera": Role.VIEWER}
 ROUND = 2000

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from backend.errors import Refused
 from tests.benchmarks import deeppcb, detector
 from tests.benchmarks.deeppcb import KINDS, Pair, Worth
-from workers.models.base import NOTHING, Detections
-from workers.models.golden import etching, evidence, learning, seeing
-from workers.models.golden.learning import Lesson
-from workers.models.golden.model import GoldenModel
-from workers.models.golden.seeing import Seen
-from workers.models.golden.settings import Settings
+from workers.families.base import NOTHING, Detections
+from workers.families.golden import etching, evidence, learning, seeing
+from workers.families.golden.learning import Lesson
+from workers.families.golden.model import GoldenModel
+from workers.families.golden.options import Settings
+from workers.families.golden.seeing import Seen
 
 SETTINGS = Settings()
 PART = 125

@@ -39,7 +39,7 @@ def main() -> None:
     ray = clusters.connect(made.address)
     pairs = deeppcb.pairs("trainval")
     work = [Work(i, str(pair.board), str(pair.golden)) for i, pair in enumerate(pairs)]
-    setup = Setup("workers.models.golden:untrained", (deeppcb.KINDS,))
+    setup = Setup("workers.families.golden:untrained", (deeppcb.KINDS,))
     for actors in asked.actors:
         with RayPool(ray, setup, most=actors) as pool:
             pool.until_ready()

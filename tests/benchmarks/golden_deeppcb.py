@@ -24,8 +24,8 @@ from tests import real_data
 from tests.benchmarks import deeppcb, golden_economy, golden_hripcb, golden_robustness
 from tests.benchmarks.deeppcb import KINDS, Pair, Worth
 from tests.benchmarks.golden_boards import Boards, answers, judge, learned, look
-from workers.models import golden
-from workers.models.base import NOTHING
+from workers.families import golden
+from workers.families.base import NOTHING
 
 FOLDS = 4
 

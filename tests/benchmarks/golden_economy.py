@@ -21,9 +21,9 @@ import numpy as np
 from backend import matching
 from tests.benchmarks.deeppcb import KINDS, Floats
 from tests.benchmarks.golden_boards import Boards, judge, learned
-from workers.models import golden
-from workers.models.base import Detections
-from workers.models.golden.model import GoldenModel
+from workers.families import golden
+from workers.families.base import Detections
+from workers.families.golden.model import GoldenModel
 
 SHOWN = 0.5
 EVERY = 10

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from backend import matching
 from backend.errors import Refused
 from tests import real_data
-from workers.models import golden
-from workers.models.base import Model, Picture, Pixels
+from workers.families import golden
+from workers.families.base import Model, Picture, Pixels
 
 CLASSES = ("open_circuit", "short", "mouse_bite", "spur", "spurious_copper", "missing_hole")
 SCORE = 0.5

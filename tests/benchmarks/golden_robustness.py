@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from backend.errors import Refused
 from tests.benchmarks import deeppcb
 from tests.benchmarks.deeppcb import Floats, Pair
-from workers.models import golden
-from workers.models.base import NOTHING, Picture
-from workers.models.golden import etching
+from workers.families import golden
+from workers.families.base import NOTHING, Picture
+from workers.families.golden import etching
 
 SIZE = 640
 

@@ -14,7 +14,7 @@ import cv2
 import psutil
 
 from tests.benchmarks import deeppcb
-from workers.models import golden
+from workers.families import golden
 
 EVERY = 1000
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import cv2
 
 from backend import sample
-from backend.formats import registry
-from backend.services import exporting, importing
+from backend.formats import format_table
+from backend.labels import exports, imports
 from backend.settings import Settings
 from backend.storage import engine
 from backend.storage.files import Files
@@ -83,8 +83,8 @@ def lay(folder: Path, count: int, side: int) -> int:
 def bring(folder: Path, source: Path, project: str) -> int:
     """Import; the number of pictures seen."""
     database, files = house(folder)
-    into = importing.Into(database, files, project, "bench")
-    result = importing.run(into, source, Settings(home=folder / "home"))
+    into = imports.Into(database, files, project, "bench")
+    result = imports.run(into, source, Settings(home=folder / "home"))
     return result.images + result.skipped
 
 
@@ -92,7 +92,7 @@ def take(folder: Path, out: Path, name: str) -> int:
     """Export; the number of pictures written."""
     database, files = house(folder)
     with database.read.begin() as session:
-        return exporting.run(session, files, "first", out, registry.find(name).name).images
+        return exports.run(session, files, "first", out, format_table.find(name).name).images
 
 
 def house(folder: Path) -> tuple[engine.Database, Files]:

@@ -13,10 +13,11 @@ import cv2
 import numpy as np
 from playwright.sync_api import Browser, sync_playwright
 
+from backend.labels import images, imports
+from backend.previews import previews
+from backend.projects import catalogue, classes
 from backend.sample import boards
-from backend.services import classes, images, importing, projects
 from backend.settings import Settings
-from backend.storage import previews
 from tests.benchmarks.canvas_speed import serving
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
@@ -56,13 +57,13 @@ def put(site: Site, name: str) -> list[int]:
     for ending in ENDINGS:
         (folder / f"1{ending}").write_bytes(_encoded(ending, large))
     began = time.monotonic()
-    into = importing.Into(site.database, site.files, name, "bench")
-    importing.run(into, folder, Settings(home=site.home))
+    into = imports.Into(site.database, site.files, name, "bench")
+    imports.run(into, folder, Settings(home=site.home))
     size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
     print(f"{name}: {size:.0f} MB imported in {time.monotonic() - began:.1f} s")
     names = ["0.png", *(f"1{ending}" for ending in ENDINGS)]
     with site.database.write.begin() as session:
-        project = projects.find(session, name)
+        project = catalogue.find(session, name)
         classes.ensure(session, project.id, "short")
         found = images.ids(session, project.id, names)
     return [found[one] for one in names]

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from backend.domain import Box, Split
-from backend.services import images, listing, projects
+from backend.labels import gallery, images
+from backend.projects import catalogue
 from backend.storage import engine
 
 IMAGES, BOXES, PAGE, ROUNDS = 100_000, 5, 100, 40
@@ -21,7 +22,7 @@ def fill(database: engine.Database) -> int:
     """A project of 100,000 labelled images in 200 lots."""
     chance = random.Random(1)
     with database.write.begin() as session:
-        project = projects.create(session, "line 3", classes=NAMES)
+        project = catalogue.create(session, "line 3", classes=NAMES)
     for start in range(0, IMAGES, 5000):
         new = [_image(number, chance) for number in range(start, start + 5000)]
         with database.write.begin() as session:
@@ -71,29 +72,29 @@ def main() -> None:
         seconds = time.perf_counter() - began
         print(f"{IMAGES:,} images written in {seconds:.0f} s ({IMAGES / seconds:,.0f}/s)")
         for name, chosen in {
-            "by name": listing.Filter(),
-            "unlabelled": listing.Filter(states=("new",)),
-            "of one class": listing.Filter(classes=("spur",)),
-            "one lot, test split": listing.Filter(groups=("lot 7",), splits=("test",)),
-            "most boxes first": listing.Filter(sort="boxes"),
-            "text in the name": listing.Filter(text="0999"),
+            "by name": gallery.Filter(),
+            "unlabelled": gallery.Filter(states=("new",)),
+            "of one class": gallery.Filter(classes=("spur",)),
+            "one lot, test split": gallery.Filter(groups=("lot 7",), splits=("test",)),
+            "most boxes first": gallery.Filter(sort="boxes"),
+            "text in the name": gallery.Filter(text="0999"),
         }.items():
             for offset in (0, 50_000, 99_000):
                 _ask(database, project_id, name, chosen, offset)
         with database.read() as session:
             show(
                 "counts of every filter",
-                lambda: listing.counts(session, project_id, listing.Filter()),
+                lambda: gallery.counts(session, project_id, gallery.Filter()),
             )
         database.close()
 
 
 def _ask(
-    database: engine.Database, project_id: int, name: str, chosen: listing.Filter, offset: int
+    database: engine.Database, project_id: int, name: str, chosen: gallery.Filter, offset: int
 ) -> None:
     def page() -> None:
         with database.read() as session:
-            listing.page(session, project_id, chosen, offset, PAGE)
+            gallery.page(session, project_id, chosen, offset, PAGE)
 
     show(f"{PAGE} {name}, from {offset:,}", page)
 

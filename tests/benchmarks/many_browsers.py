@@ -18,7 +18,8 @@ import numpy as np
 import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from backend.services import images, labelling, projects, sampling
+from backend.labels import images, labelling, samples
+from backend.projects import catalogue
 from backend.settings import Settings
 from backend.storage import engine, files, schema
 from tests.journeys import conftest
@@ -60,13 +61,13 @@ def fill(home: Path, browsers: int) -> Site:
     settings = Settings(home=home)
     database, store = engine.connect(settings), files.connect(settings)
     schema.prepare(database)
-    drawn = [one for one in sampling.draw(store, "pcb", 60, 1) if not one.is_golden]
+    drawn = [one for one in samples.draw(store, "pcb", 60, 1) if not one.is_golden]
     new = [
         images.NewImage(f"{n:04d}", drawn[n % len(drawn)].sha256, 640, 640, group=f"lot{n // EACH}")
         for n in range(EACH * browsers)
     ]
     with database.write.begin() as session:
-        project = projects.create(session, "boards", classes=["short"])
+        project = catalogue.create(session, "boards", classes=["short"])
         images.add(session, project.id, new, "benchmark")
     url, process = conftest.start(home, "--no-worker")
     return Site(home, url, process, database, store)

@@ -22,7 +22,8 @@ import httpx
 import psutil
 
 from backend.domain import Project
-from backend.services import images, labelling, projects, sampling
+from backend.labels import images, labelling, samples
+from backend.projects import catalogue
 from backend.settings import Settings
 from backend.storage import engine, files, schema
 from tests.journeys import conftest
@@ -140,10 +141,10 @@ def _fill(home: Path) -> tuple[Project, list[int]]:
     settings = Settings(home=home)
     database, store = engine.connect(settings), files.connect(settings)
     schema.prepare(database)
-    drawn = sampling.draw(store, "pcb", 60, 1)
+    drawn = samples.draw(store, "pcb", 60, 1)
     new = [one for one in drawn if not one.is_golden]
     with database.write.begin() as session:
-        project = projects.create(session, "boards", classes=["short"])
+        project = catalogue.create(session, "boards", classes=["short"])
         many = [
             images.NewImage(f"{n:04d}.png", new[n % len(new)].sha256, 640, 640, labelled=True)
             for n in range(PICTURES)

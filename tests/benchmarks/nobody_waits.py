@@ -25,7 +25,8 @@ from typing import Any
 import httpx
 
 from backend.domain import FINAL, Origin
-from backend.services import images, projects
+from backend.labels import images
+from backend.projects import catalogue
 from backend.settings import Settings
 from backend.storage import engine, files, schema
 from backend.storage.engine import Database
@@ -165,7 +166,7 @@ def fill(home: Path, sizes: Sizes) -> Filled:
     database, store = engine.connect(settings), files.connect(settings)
     schema.prepare(database)
     with database.write.begin() as session:
-        project = projects.create(session, "large", classes=["scratch", "Scratch"])
+        project = catalogue.create(session, "large", classes=["scratch", "Scratch"])
     source, target = (kind.id for kind in project.classes)
     ids = pictures(database, project.id, sizes.images + 2 * sizes.people * OWN)
     labelled = ids[2 * sizes.people * OWN :]

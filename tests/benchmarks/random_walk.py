@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from backend.services import checking
+from backend.upkeep import checks
 from tests import walking
 from tests.workers import besieged
 
@@ -24,7 +24,7 @@ def main() -> None:
         with besieged.serving_at(Path(home), worker=True) as site:
             runs = walking.fill(site.database, site.files, 40)
             people = walking.walk(site.url, runs, seed, seconds, site.kill, kills, work=True)
-            found = checking.check(site.database, site.files)
+            found = checks.check(site.database, site.files)
         print(f"seed {seed}, {seconds:.0f} s, {kills} kills of the server")
         walking.tell(people)
         print(f"{found.rules} rules, {found.files} files: {len(found.findings)} findings")

@@ -18,7 +18,7 @@ from sqlalchemy import Table, insert
 from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage
-from backend.storage import engine, types, warehouse
+from backend.storage import engine, findings, types
 from backend.storage.engine import Database
 from backend.storage.tables import DetectionRow
 from tests import databases
@@ -43,13 +43,13 @@ def bulk(session: Session, rows: Rows) -> None:
 def record(session: Session, rows: Rows) -> None:
     """The whole way of a run: the images, which of them are new, and their detections."""
     run_id = rows[0]["run_id"]
-    warehouse.start(session, Run(run_id, "v1", "yolo", types.now()))
+    findings.start(session, Run(run_id, "v1", "yolo", types.now()))
     by_image: dict[int, list[Detection]] = {}
     for row in rows:
         one = Detection(*(row[name] for name in ("x1", "y1", "x2", "y2", "label", "score")))
         by_image.setdefault(row["image_id"], []).append(one)
     seen = [RunImage(id_, str(id_), detections=tuple(d)) for id_, d in by_image.items()]
-    warehouse.record(session, run_id, seen)
+    findings.record(session, run_id, seen)
 
 
 WAYS: dict[str, Callable[[Session, Rows], None]] = {

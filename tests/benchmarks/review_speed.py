@@ -17,19 +17,14 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from backend.domain import Run, Task
-from backend.services import (
-    classes,
-    measuring,
-    projects,
-    queueing,
-    recalling,
-    repeating,
-    reviewing,
-    worklist,
-)
-from backend.services.detecting import CONFIDENCE, Chosen
-from backend.services.listing import Filter
-from backend.storage import engine, warehouse
+from backend.labels import worklist
+from backend.labels.gallery import Filter
+from backend.models.choice import Chosen
+from backend.projects import catalogue, classes
+from backend.review import agenda, blind_repeats, tally, views
+from backend.runs import known_images
+from backend.runs.detection import CONFIDENCE
+from backend.storage import engine, findings
 from backend.storage.engine import Database
 from backend.storage.tables import DecisionRow, DetectionRow, ImageRow, RunImageRow
 from backend.storage.types import now
@@ -45,13 +40,13 @@ def fill(database: Database, count: int) -> int:
     """Images, one run over all of them, and decisions on a tenth."""
     rng = np.random.default_rng(1)
     with database.write.begin() as session:
-        project = projects.create(session, "large", Task.DETECT)
+        project = catalogue.create(session, "large", Task.DETECT)
         for label in LABELS:
             classes.ensure(session, project.id, label)
         engine.bulk_insert(session, ImageRow, [_image(project.id, n) for n in range(1, count + 1)])
         at, parameters = datetime.now(UTC), {"confidence": CONFIDENCE}
         run = Run(RUN, "v1", "yolo", at, project.id, None, "", "openvino bf16", "key")
-        warehouse.start(session, replace(run, parameters=parameters))
+        findings.start(session, replace(run, parameters=parameters))
         for start in range(1, count + 1, 5000):
             _part(session, rng, range(start, min(count + 1, start + 5000)))
     with database.engine.connect() as connection:
@@ -155,17 +150,17 @@ def measure(database: Database, project_id: int) -> None:
 
     def take(query: list[tuple[str, str]], go_on: bool = False) -> None:
         with database.write.begin() as session:
-            choice = queueing.parse(query)
+            choice = agenda.parse(query)
             after = last["image"] if go_on else 0
-            taken = queueing.take(session, RUN, choice, "me", "me", after=after, count=6)
+            taken = agenda.take(session, RUN, choice, "me", "me", after=after, count=6)
             last["image"] = taken.image_ids[-1]
-            reviewing.items(session, RUN, taken.image_ids)
+            views.items(session, RUN, taken.image_ids)
             if not go_on:
-                queueing.give_back(session, RUN, "me")
+                agenda.give_back(session, RUN, "me")
 
     def wall(offset: int) -> None:
         with database.read.begin() as session:
-            reviewing.wall(session, RUN, "spur", offset, 96)
+            views.wall(session, RUN, "spur", offset, 96)
 
     def around() -> None:
         with database.read.begin() as session:
@@ -175,11 +170,13 @@ def measure(database: Database, project_id: int) -> None:
 
     def again() -> None:
         with database.read.begin() as session:
-            repeating.due(session, RUN, "ana", 0.05)
+            blind_repeats.due(session, RUN, "ana", 0.05)
 
     def recall() -> None:
         with database.read.begin() as session:
-            found = recalling.recall(session, project_id, Chosen("v1", "yolo"), {"kind": "all"}, {})
+            found = known_images.recall(
+                session, project_id, Chosen("v1", "yolo"), {"kind": "all"}, {}
+            )
         assert found.known == found.images > 0
 
     say("foresee what a run need not look at", recall, "–")
@@ -188,14 +185,14 @@ def measure(database: Database, project_id: int) -> None:
     say("filter by class and score", lambda: take([("class", "spur"), ("score", ".9")]), "300")
     say("filter by lot", lambda: take([("group", "lot-7")]), "300")
     say("filter by verdict", lambda: take([("stands", "pass")]), "300")
-    for sort in queueing.SORTS:
+    for sort in agenda.SORTS:
         say(f"sort by {sort}", lambda sort=sort: take([("sort", sort)]), "300")  # type: ignore[misc]
     say("the defect wall", lambda: wall(0), "300")
     say("the defect wall, ten pages on", lambda: wall(960), "300")
     say("a window of Annotate", around, "50")
-    say("the lots to choose from", lambda: ask(database, reviewing.groups), "300")
+    say("the lots to choose from", lambda: ask(database, views.groups), "300")
     say("a board to be repeated", again, "50")
-    say("escapes among 2,000 labelled images", lambda: ask(database, measuring.figures), "–")
+    say("escapes among 2,000 labelled images", lambda: ask(database, tally.figures), "–")
     say("the list of runs", lambda: runs(database, project_id), "–")
 
 
@@ -208,7 +205,7 @@ def ask(database: Database, question: Callable[[Session, int], object]) -> None:
 def runs(database: Database, project_id: int) -> None:
     """The list that Review begins with."""
     with database.read.begin() as session:
-        reviewing.runs(session, project_id)
+        views.runs(session, project_id)
 
 
 def main() -> None:

@@ -29,15 +29,19 @@ import numpy as np
 from backend import settings
 from backend.domain import FINAL, JobState, Split
 from backend.jobs import journal
-from backend.services import importing, projects
-from backend.services import training as trainings
+from backend.labels import imports
+from backend.models import trainings
+from backend.projects import catalogue
 from backend.storage.files import Files
 from tests import real_data
 from tests.benchmarks import turns
 from tests.benchmarks.turns import Side
-from tests.workers import real_boards, running
-from workers.models import distributed, faster_rcnn, offline, training
-from workers.models.base import Parameters, TrainingSet
+from tests.workers import running
+from tests.workers.families import real_boards
+from workers.families import faster_rcnn
+from workers.families.base import Parameters, TrainingSet
+from workers.families.yolo import offline
+from workers.training import basics, distributed
 
 TRAINS = {"ours": "workers.runner", "through_ray": "RayTrainWorker"}
 # What our trainer would choose otherwise for few images.
@@ -76,13 +80,13 @@ def ours(data: TrainingSet, parameters: Parameters, folder: Path) -> None:
         house.start_worker()
         given = settings.Settings(home=home)
         files = Files(given.files_root, given.cache)
-        importing.run(importing.Into(house.database, files, "boards", ""), described.parent, given)
+        imports.run(imports.Into(house.database, files, "boards", ""), described.parent, given)
         values = {
             "epochs": parameters.epochs, "image_size": parameters.image_size,
             "batch": parameters.batch, "patience": 0, "extra": dict(parameters.extra),
         }  # fmt: skip
         with house.database.write.begin() as session:
-            project = projects.find(session, "boards")
+            project = catalogue.find(session, "boards")
             job = trainings.retrain(
                 session, project.id, "yolo", start=str(_yolo()), parameters=values, seed=0
             ).job
@@ -135,14 +139,14 @@ def _taught(
     run: Callable[..., Any], data: TrainingSet, parameters: Parameters, folder: Path
 ) -> None:
     clock = Clock(folder)
-    run(faster_rcnn._loop, training.Task(data, _features(), parameters, folder), clock)
+    run(faster_rcnn._loop, basics.Task(data, _features(), parameters, folder), clock)
 
 
 def _as_we_do(trainer: Any) -> None:
     """All cores, and the memory layout that is the quicker one."""
     import torch
 
-    torch.set_num_threads(training.threads())
+    torch.set_num_threads(basics.threads())
     trainer.model.to(memory_format=torch.channels_last)
 
 

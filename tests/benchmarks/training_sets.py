@@ -3,8 +3,8 @@
     LOUPE_REAL_DATA=… python -m tests.benchmarks.training_sets --data deeppcb --epochs 40
 
 DeepPCB is trained on trainval (a tenth of its boards held back for validation), the face masks on
-their own lists; measured once on the test split with `workers.metrics`. A run that was stopped goes
-on from its folder.
+their own lists; measured once on the test split with `workers.evaluation.metrics`. A run that was
+stopped goes on from its folder.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from pathlib import Path
 from backend import families
 from backend.domain import Split
 from tests import real_data
-from tests.workers import real_boards, real_faces
-from workers import evaluating
-from workers.models import base
-from workers.models.base import Example, Parameters, TrainingSet
+from tests.workers.families import real_boards, real_faces
+from workers.evaluation import appraisal
+from workers.families import base
+from workers.families.base import Example, Parameters, TrainingSet
 
 START = {
     "yolo": "yolo11n_recovered.pt",
@@ -85,11 +85,11 @@ def main() -> None:
         data, real_data.weights() / START[given.family], parameters, Printing(), given.folder
     )
     print(f"trained in {time.monotonic() - began:.0f} s: {dict(trained.figures)}")
-    seen = evaluating.look(
+    seen = appraisal.look(
         given.family, trained.weights, tests, data.classes, lambda *_: None, "cpu"
     )
     for iou in (0.33, 0.5):
-        figures = evaluating.report(given.family, seen, data.classes, iou)
+        figures = appraisal.report(given.family, seen, data.classes, iou)
         low, high = figures["intervals"]["map"]
         print(f"test, {len(tests)} images: mAP@{iou} {figures['map']:.4f} ({low:.4f}–{high:.4f})")
     print(f"mAP@.5:.95 {figures['map50_95']:.4f}")

@@ -9,27 +9,19 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, Run, RunImage, Task, Verdict
-from backend.formats import registry as formats
-from backend.formats import tree
+from backend.formats import format_table as formats
 from backend.formats.base import Item
+from backend.formats.source import tree
 from backend.jobs import listing as jobs
 from backend.jobs import queue
-from backend.services import (
-    classes,
-    exporting,
-    images,
-    judging,
-    projects,
-    queueing,
-    reporting,
-    reviewing,
-    snapshots,
-    training,
-)
-from backend.services.images import NewImage
-from backend.services.judging import Answer
-from backend.services.queueing import Choice
-from backend.storage import warehouse
+from backend.labels import exports, images
+from backend.labels.images import NewImage
+from backend.models import snapshots, trainings
+from backend.projects import catalogue, classes
+from backend.review import agenda, judgements, reports, views
+from backend.review.agenda import Choice
+from backend.review.judgements import Answer
+from backend.storage import findings
 from backend.storage.types import now
 from tests.workers.handlers.places import Place
 
@@ -57,11 +49,11 @@ class Site:
         with place.database.write.begin() as session:
             for name in UNSEEN:
                 classes.ensure(session, self.project, name)
-        self.trained = self._job(training.retrain, "golden", seed=1)
-        self.better = self._job(training.retrain, "golden", seed=1, parameters={"image_size": 640})
+        self.trained = self._job(trainings.retrain, "golden", seed=1)
+        self.better = self._job(trainings.retrain, "golden", seed=1, parameters={"image_size": 640})
         self.run: int = place.detect(self.project, "v1")["run"]
         self.rules: int = place.detect(self.project, "golden")["run"]
-        self._job(training.evaluate, "v2", against="v1")
+        self._job(trainings.evaluate, "v2", against="v1")
         self.classified, self.frozen = classified(place)
         self.earlier = self.table("csv")
         self._judge()
@@ -80,11 +72,11 @@ class Site:
         """A rule, and what a person says of the first image: right, a false call, one missed."""
         rule = {"threshold": 0.5, "thresholds": {"short": 0.6, "spur": 0.97}, "severity": 1}
         with self.place.database.write.begin() as session:
-            reviewing.set_rule(session, self.project, rule, 0, "ana")
+            views.set_rule(session, self.project, rule, 0, "ana")
             first = self.seen(session)[0]
             missed = Box(1.0, 1.0, 20.0, 20.0, "pin-hole")
             said = Answer({0: Verdict.ACCEPT, 1: Verdict.FALSE_CALL}, missed=(missed,))
-            judging.judge(session, self.run, first, said, "ana")
+            judgements.judge(session, self.run, first, said, "ana")
 
     def names(self, session: Session) -> list[str]:
         """The classes that something shows, as they are called."""
@@ -92,17 +84,17 @@ class Site:
 
     def seen(self, session: Session) -> list[int]:
         """The images of the run."""
-        return sorted(queueing.ids(session, self.run, Choice(sort="name"), 100))
+        return sorted(agenda.ids(session, self.run, Choice(sort="name"), 100))
 
     def table(self, kind: str) -> str:
         """The run as a table."""
         with self.place.database.read() as session:
-            return b"".join(reporting.write(session, self.run, kind)).decode()
+            return b"".join(reports.write(session, self.run, kind)).decode()
 
     def judged(self, table: str) -> Any:
         """What a table of predictions is worth."""
         stored = self.place.files.put(table.encode())
-        return self._job(training.judge, stored, "other.csv", model="v1", split="train")
+        return self._job(trainings.judge, stored, "other.csv", model="v1", split="train")
 
     def of_before(self) -> str:
         """What the run said of classes whose names nobody else has now, under those names."""
@@ -112,12 +104,12 @@ class Site:
     def evaluated(self, model: str) -> Any:
         """What a model is worth beside the other one, measured now."""
         other = "v1" if model == "v2" else "v2"
-        return self._job(training.evaluate, model, against=other, split="train")
+        return self._job(trainings.evaluate, model, against=other, split="train")
 
     def exported(self, session: Session, name: str) -> Any:
         """The labels of an export, read back."""
         folder = self.out / f"{name}-{len(list(self.out.iterdir()))}"
-        exporting.run(session, self.place.files, "sample of 12", folder, name)
+        exports.run(session, self.place.files, "sample of 12", folder, name)
         read = formats.find(name).read(tree.open_source(folder, self.out, 10**9))
         items = [one for one in read if isinstance(one, Item)]
         return {one.name: sorted(box.label for box in one.boxes) for one in items}
@@ -127,19 +119,19 @@ def classified(place: Place) -> tuple[int, int]:
     """A project of images with one class each, and what a classifier's run said of them."""
     said = [*NOW, *NOW]
     with place.database.write.begin() as session:
-        project = projects.create(session, "sorted", Task.CLASSIFY, (*NOW, *UNSEEN)).id
+        project = catalogue.create(session, "sorted", Task.CLASSIFY, (*NOW, *UNSEEN)).id
         new = [
             NewImage(f"{n}.png", f"{n:064}", 64, 64, label=one, labelled=True)
             for n, one in enumerate(said)
         ]
         images.add(session, project, new, "ana")
-        warehouse.start(session, Run(SORTED, "v1", "classifier", now(), project))
+        findings.start(session, Run(SORTED, "v1", "classifier", now(), project))
         ids = images.ids(session, project, [one.name for one in new])
         rows = [
             RunImage(id_, name, detections=(Detection(0, 0, 64, 64, said[at - 1], 0.9),))
             for at, (name, id_) in enumerate(ids.items())
         ]
-        warehouse.record(session, SORTED, rows)
+        findings.record(session, SORTED, rows)
         return project, snapshots.freeze(session, project, 1, "ana").id
 
 

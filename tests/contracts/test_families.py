@@ -13,17 +13,19 @@ import pytest
 from backend import families, sample
 from backend.domain import Task
 from backend.errors import Cancelled, LoupeError, Refused
-from tests.workers import drawn, reports
-from workers import evaluating
-from workers.models import base, exporting
-from workers.models.base import Example, Parameters, Picture, Pixels, Trained, TrainingSet
+from tests.workers.families import drawn
+from tests.workers.training import reports
+from workers.evaluation import appraisal
+from workers.families import base
+from workers.families.base import Example, Parameters, Picture, Pixels, Trained, TrainingSet
+from workers.weights import publishing
 
 EVERY = list(families.FAMILIES)
 FORMS = {
     "golden": (),
-    "yolo": exporting.FORMATS,
-    "faster_rcnn": exporting.FORMATS,
-    "classifier": exporting.FORMATS,
+    "yolo": publishing.FORMATS,
+    "faster_rcnn": publishing.FORMATS,
+    "classifier": publishing.FORMATS,
 }
 
 
@@ -140,7 +142,7 @@ def test_its_classes_are_the_same_under_other_names(
     def told(*_: object) -> None: ...
 
     def look(classes: Sequence[str], known: Sequence[str]) -> list[list[tuple[str, float]]]:
-        seen = evaluating.look(family.name, trained[0].weights, few, classes, told, known)
+        seen = appraisal.look(family.name, trained[0].weights, few, classes, told, known)
         return [[(classes[int(r[5])], float(r[4])) for r in one] for one in seen.detections]
 
     before = [[(now[name], score) for name, score in one] for one in look(data.classes, ())]
@@ -148,7 +150,7 @@ def test_its_classes_are_the_same_under_other_names(
     assert any(before)
 
 
-@pytest.mark.parametrize("form", exporting.FORMATS)
+@pytest.mark.parametrize("form", publishing.FORMATS)
 def test_it_is_written_in_another_form_or_says_why_not(
     family: families.Family,
     trained: tuple[Trained, reports.Remembering],

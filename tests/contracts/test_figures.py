@@ -15,30 +15,15 @@ import pytest
 from pyarrow import parquet
 from sqlalchemy.orm import Session
 
-from backend.formats import registry as formats
+from backend.formats import format_table as formats
 from backend.jobs import listing as jobs
-from backend.services import (
-    classes,
-    comparing,
-    deciding,
-    documents,
-    images,
-    labelling,
-    listing,
-    measuring,
-    preflight,
-    projects,
-    proposing,
-    provenance,
-    queueing,
-    registry,
-    reporting,
-    reviewing,
-    snapshots,
-    undoing,
-)
-from backend.services.listing import Filter
-from backend.services.queueing import Choice
+from backend.labels import gallery, images, labelling
+from backend.labels.gallery import Filter
+from backend.models import preflight, registry, snapshots
+from backend.projects import catalogue, classes
+from backend.review import agenda, decisions, provenance, reports, takebacks, tally, views
+from backend.review.agenda import Choice
+from backend.runs import comparison, documents, proposals
 from backend.settings import Settings
 from backend.storage import engine
 from backend.storage import files as stores
@@ -52,11 +37,11 @@ Figure = Callable[[Site, Session], Any]
 
 def sorted_images(site: Site, session: Session) -> Any:
     """What images are, by every way in which that is shown."""
-    found = listing.ids(session, site.classified, Filter())
+    found = gallery.ids(session, site.classified, Filter())
     told = [(one.name, one.label) for one in (images.get(session, id_) for id_ in found)]
     names = [one.name for one in classes.of(session, site.classified) if one.name not in UNSEEN]
-    of_class = [listing.ids(session, site.classified, Filter(classes=(one,))) for one in names]
-    counts = listing.counts(session, site.classified, Filter())["class"]
+    of_class = [gallery.ids(session, site.classified, Filter(classes=(one,))) for one in names]
+    counts = gallery.counts(session, site.classified, Filter())["class"]
     checked = preflight.check(session, site.classified, "classifier", {}, 1, "")
     return [told, sorted(of_class), counts, checked.boxes]
 
@@ -104,43 +89,41 @@ def exported(name: str) -> Figure:
     return lambda at, session: at.exported(session, name)
 
 
-def labels(found: Mapping[int, proposing.Proposed]) -> Any:
+def labels(found: Mapping[int, proposals.Proposed]) -> Any:
     """Who proposes what."""
     return {id_: (one.proposer, [d.label for d in one.detections]) for id_, one in found.items()}
 
 
 FIGURES: dict[str, Figure] = {
-    "projects": lambda _, s: projects.summaries(s)[0].boxes,
+    "projects": lambda _, s: catalogue.summaries(s)[0].boxes,
     "boxes": lambda at, s: labelling.boxes_of(s, at.seen(s)),
     "history": lambda at, s: labelling.history(s, at.seen(s)[0]),
     "browse, one class": lambda at, s: by_class(
-        at, s, lambda n: listing.ids(s, at.project, Filter(classes=(n,)))
+        at, s, lambda n: gallery.ids(s, at.project, Filter(classes=(n,)))
     ),
-    "browse, counts": lambda at, s: listing.counts(s, at.project, Filter())["class"],
+    "browse, counts": lambda at, s: gallery.counts(s, at.project, Filter())["class"],
     "preflight": lambda at, s: preflight.check(s, at.project, "golden", {}, 1, ""),
     "runs": lambda at, s: [
-        (one.classes, one.detections)
-        for one in reviewing.runs(s, at.project)
-        if one.run.id <= at.last
+        (one.classes, one.detections) for one in views.runs(s, at.project) if one.run.id <= at.last
     ],
-    "run figures": lambda at, s: measuring.figures(s, at.run),
-    "rule": lambda at, s: reviewing.rule(s, at.project),
+    "run figures": lambda at, s: tally.figures(s, at.run),
+    "rule": lambda at, s: views.rule(s, at.project),
     "review": lambda at, s: [
-        (one.detections, one.decided, one.verdict) for one in reviewing.items(s, at.run, at.seen(s))
+        (one.detections, one.decided, one.verdict) for one in views.items(s, at.run, at.seen(s))
     ],
     "review, one class": lambda at, s: by_class(
-        at, s, lambda n: queueing.ids(s, at.run, Choice(labels=(n,), least=0.5), 100)
+        at, s, lambda n: agenda.ids(s, at.run, Choice(labels=(n,), least=0.5), 100)
     ),
-    "wall": lambda at, s: by_class(at, s, lambda n: reviewing.wall(s, at.run, n)),
-    "wall, classes": lambda at, s: reviewing.wall_classes(s, at.run),
-    "undo": lambda at, s: undoing.past(s, at.run, at.seen(s)[0], "ana"),
-    "decisions": lambda at, s: deciding.standing(s, at.seen(s), [at.run]),
+    "wall": lambda at, s: by_class(at, s, lambda n: views.wall(s, at.run, n)),
+    "wall, classes": lambda at, s: views.wall_classes(s, at.run),
+    "undo": lambda at, s: takebacks.past(s, at.run, at.seen(s)[0], "ana"),
+    "decisions": lambda at, s: decisions.standing(s, at.seen(s), [at.run]),
     "why a detection": lambda at, s: provenance.why(s, f"{at.run}:{at.seen(s)[0]}:0"),
-    "compare runs": lambda at, s: comparing.compare(s, at.run, at.rules),
-    "proposals": lambda at, s: labels(proposing.best(s, at.project, at.seen(s))),
+    "compare runs": lambda at, s: comparison.compare(s, at.run, at.rules),
+    "proposals": lambda at, s: labels(proposals.best(s, at.project, at.seen(s))),
     "report, csv": lambda at, _: list(csv.DictReader(io.StringIO(at.table("csv")))),
     "report, parquet": lambda at, s: parquet.read_table(
-        io.BytesIO(b"".join(reporting.write(s, at.run, "parquet")))
+        io.BytesIO(b"".join(reports.write(s, at.run, "parquet")))
     ).to_pylist(),
     "report, coco": lambda at, _: [
         one | {"category_id": 0} for one in json.loads(at.table("coco"))
@@ -153,9 +136,9 @@ FIGURES: dict[str, Figure] = {
     "jobs": results,
     "classified images": sorted_images,
     "classified, snapshot": sorted_frozen,
-    "classified, run": lambda _, s: reviewing.summary(s, SORTED).classes,
+    "classified, run": lambda _, s: views.summary(s, SORTED).classes,
     "classified, report": lambda _, s: [
-        (row["name"], row["label"]) for row in reporting.rows(s, SORTED)
+        (row["name"], row["label"]) for row in reports.rows(s, SORTED)
     ],
     **{f"export, {name}": exported(name) for name in formats.FORMATS},
 }
@@ -175,7 +158,7 @@ def found_again(at: Site, model: str) -> Any:
     looked = at.place.detect(at.project, model, options={"again": True})["run"]
     known = at.place.detect(at.project, model)
     with at.place.database.read() as session:
-        runs = [reviewing.summary(session, run).classes for run in (looked, known["run"])]
+        runs = [views.summary(session, run).classes for run in (looked, known["run"])]
     return runs, known["known"]
 
 

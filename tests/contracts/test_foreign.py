@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from backend.formats import foreign, registry
+from backend.formats import format_table
+from backend.formats.strange import layouts
 from backend.storage import engine
 from backend.storage.files import Files
-from tests.backend import drawn
-from tests.backend.projects_full import House
-from tests.backend.test_layouts import LAYOUTS as READ
-from tests.backend.test_layouts import Layout
+from tests.backend.formats.test_layouts import LAYOUTS as READ
+from tests.backend.formats.test_layouts import Layout
+from tests.backend.labels import drawn
+from tests.backend.labels.projects_full import House
 
 A, B = drawn.picture(shade=1, kind="PNG"), drawn.picture(shade=2, kind="PNG")
 Laid = dict[str, bytes | str]
@@ -211,9 +212,9 @@ def _told(house: House, folder: Path, laid: Laid) -> list[str]:
     return [str(problem) for problem in result.problems]
 
 
-@pytest.mark.parametrize("row", foreign.LAYOUTS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", layouts.LAYOUTS, ids=lambda row: row.name)
 def test_labels_of_a_known_layout_are_never_lost_without_a_word(
-    house: House, tmp_path: Path, row: foreign.Layout
+    house: House, tmp_path: Path, row: layouts.Layout
 ) -> None:
     (told,) = _told(house, tmp_path / "in", SOURCES[row.name])
     files = [name for name in SOURCES[row.name] if not name.endswith(".yaml")]
@@ -225,10 +226,10 @@ def test_labels_of_a_known_layout_are_never_lost_without_a_word(
         assert sum(len(boxes) for boxes in house.boxes().values()) == 0
 
 
-@pytest.mark.parametrize("row", foreign.LAYOUTS, ids=lambda row: row.name)
-def test_no_layout_is_taken_for_a_format_that_is_read(tmp_path: Path, row: foreign.Layout) -> None:
+@pytest.mark.parametrize("row", layouts.LAYOUTS, ids=lambda row: row.name)
+def test_no_layout_is_taken_for_a_format_that_is_read(tmp_path: Path, row: layouts.Layout) -> None:
     source = drawn.lay(tmp_path / "in", PAIR | SOURCES[row.name])
-    (part,) = registry.parts(drawn.opened(source))
+    (part,) = format_table.parts(drawn.opened(source))
     assert part.format.name == (row.read_by or "folders")
 
 
@@ -239,10 +240,10 @@ def test_what_holds_no_labels_raises_no_alarm(house: House, tmp_path: Path, laid
 
 @pytest.mark.parametrize("layout", READ, ids=lambda layout: layout.name)
 def test_what_is_read_is_not_taken_for_a_foreign_layout(tmp_path: Path, layout: Layout) -> None:
-    from backend.formats import unread
+    from backend.formats.strange import unread
 
     tree = drawn.opened(drawn.lay(tmp_path / "in", layout.files | layout.more) / layout.point_at)
-    assert [str(one) for one in unread.find(tree, registry.parts(tree))] == []
+    assert [str(one) for one in unread.find(tree, format_table.parts(tree))] == []
 
 
 @pytest.mark.parametrize("table", ["image,MEL,NV\na,1.0,0.0\nb,0.0,1.0\n", "id;breed\na;pug\n"])

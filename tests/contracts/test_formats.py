@@ -9,9 +9,9 @@ import pytest
 
 from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import folders, goldens, registry, voc, yolo
+from backend.formats import folders, format_table, goldens, voc, yolo
 from backend.formats.base import Classes, Picture, Problem, Written
-from tests.backend import drawn
+from tests.backend.labels import drawn
 
 CLASSES = ("scratch", "déchirure & <pli>", "open")
 GOLDEN = drawn.written("boards/clean.png", is_golden=True, labelled=False, shade=7)
@@ -38,19 +38,19 @@ LABELLED = (
 )
 
 
-@pytest.fixture(params=registry.FORMATS.values(), ids=lambda row: row.name)
-def row(request: pytest.FixtureRequest) -> registry.Format:
+@pytest.fixture(params=format_table.FORMATS.values(), ids=lambda row: row.name)
+def row(request: pytest.FixtureRequest) -> format_table.Format:
     found = request.param
-    assert isinstance(found, registry.Format)
+    assert isinstance(found, format_table.Format)
     return found
 
 
-def _write(row: registry.Format, pictures: tuple[Picture, ...], out: Path) -> list[Written]:
+def _write(row: format_table.Format, pictures: tuple[Picture, ...], out: Path) -> list[Written]:
     done = list(row.write(pictures, out, CLASSES if row.boxes else ()))
     return [one for one in done if isinstance(one, Written)]
 
 
-def test_what_is_written_is_read_back_equal(row: registry.Format, tmp_path: Path) -> None:
+def test_what_is_written_is_read_back_equal(row: format_table.Format, tmp_path: Path) -> None:
     _write(row, PICTURES, tmp_path)
     found, problems = drawn.read_back(tmp_path, row.name)
     assert not problems
@@ -65,10 +65,10 @@ def test_what_is_written_is_read_back_equal(row: registry.Format, tmp_path: Path
             assert (item.name, item.group) == (picture.name, picture.group)
 
 
-def test_goldens_come_back_before_their_pictures(row: registry.Format, tmp_path: Path) -> None:
+def test_goldens_come_back_before_their_pictures(row: format_table.Format, tmp_path: Path) -> None:
     _write(row, PICTURES, tmp_path)
     seen: dict[str, bytes] = {}
-    for part in registry.parts(drawn.opened(tmp_path), row.name):
+    for part in format_table.parts(drawn.opened(tmp_path), row.name):
         for item in part.format.read(part.tree):
             assert not isinstance(item, Problem)
             if isinstance(item, Classes):
@@ -79,8 +79,8 @@ def test_goldens_come_back_before_their_pictures(row: registry.Format, tmp_path:
                 assert seen[item.golden] == GOLDEN.read()
 
 
-@pytest.mark.parametrize("row", [row for row in registry.FORMATS.values() if row.labels])
-def test_labels_of_images_come_back(row: registry.Format, tmp_path: Path) -> None:
+@pytest.mark.parametrize("row", [row for row in format_table.FORMATS.values() if row.labels])
+def test_labels_of_images_come_back(row: format_table.Format, tmp_path: Path) -> None:
     list(row.write(LABELLED, tmp_path, CLASSES))
     found, problems = drawn.read_back(tmp_path)
     assert not problems
@@ -88,30 +88,30 @@ def test_labels_of_images_come_back(row: registry.Format, tmp_path: Path) -> Non
     assert {n: (one.label, one.split, one.labelled) for n, one in found.items()} == wanted
 
 
-def test_splits_come_back(row: registry.Format, tmp_path: Path) -> None:
+def test_splits_come_back(row: format_table.Format, tmp_path: Path) -> None:
     _write(row, PICTURES, tmp_path)
     found, _ = drawn.read_back(tmp_path)
     splits = {one.read(): one.split for one in found.values() if not one.is_golden}
     assert splits == {one.read(): one.split for one in PICTURES[1:]}
 
 
-def test_its_own_export_is_recognised(row: registry.Format, tmp_path: Path) -> None:
+def test_its_own_export_is_recognised(row: format_table.Format, tmp_path: Path) -> None:
     _write(row, PICTURES, tmp_path)
-    assert [part.format.name for part in registry.parts(drawn.opened(tmp_path))] == [row.name]
+    assert [part.format.name for part in format_table.parts(drawn.opened(tmp_path))] == [row.name]
 
 
-def test_what_is_written_is_counted(row: registry.Format, tmp_path: Path) -> None:
+def test_what_is_written_is_counted(row: format_table.Format, tmp_path: Path) -> None:
     done = _write(row, PICTURES, tmp_path)
     assert sum(not one.is_golden for one in done) == len(PICTURES) - 1
     assert any(one.is_golden for one in done)
     assert sum(one.boxes for one in done) == (4 if row.boxes else 0)
 
 
-def test_nothing_to_write_is_no_error(row: registry.Format, tmp_path: Path) -> None:
+def test_nothing_to_write_is_no_error(row: format_table.Format, tmp_path: Path) -> None:
     assert _write(row, (), tmp_path) == []
 
 
-def test_a_name_that_leads_out_is_not_written(row: registry.Format, tmp_path: Path) -> None:
+def test_a_name_that_leads_out_is_not_written(row: format_table.Format, tmp_path: Path) -> None:
     bad = drawn.written("../../out.jpg")
     with pytest.raises(Invalid, match="cannot be the name"):
         _write(row, (bad,), tmp_path / "in" / "here")
@@ -135,7 +135,7 @@ def test_exports_of_pictures_in_folders_are_still_read(module: ModuleType, tmp_p
 
 
 def test_pictures_that_would_share_a_flat_name_keep_their_own(
-    row: registry.Format, tmp_path: Path
+    row: format_table.Format, tmp_path: Path
 ) -> None:
     names = ("a/b c.jpg", "a b/c.jpg", "a_b_c.jpg", "a/b c.png")
     pictures = tuple(

@@ -16,13 +16,13 @@ from torch import nn
 
 from backend import matching
 from backend.errors import Refused
-from tests.workers import drawn
+from tests.workers.families import drawn
 from workers import runtimes
-from workers.models import base, classifier, faster_rcnn_network
-from workers.models import weights as files
-from workers.models.base import Detections, Model, Picture, Pixels
+from workers.families import base, classifier, faster_rcnn_network
+from workers.families.base import Detections, Model, Picture, Pixels
 from workers.runtimes import Source, networks, preparing
 from workers.runtimes.boxes import BoxModel
+from workers.weights import weight_files as files
 
 SURE = 0.3
 # Share of the sure boxes that the other side must have at IoU .9 (int8: .8), with that score.

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.domain import Box, Detection, Project, Run, RunImage, Task
+from backend.labels import images
+from backend.labels.images import NewImage
+from backend.projects import catalogue, classes
 from backend.sample import boards
-from backend.services import classes, images, projects
-from backend.services.images import NewImage
-from backend.storage import warehouse
+from backend.storage import findings
 from tests.journeys.conftest import Site
 
 
@@ -47,12 +48,12 @@ def put(site: Site, name: str, count: int = 8, *, labelled: int = 0) -> Boards:
     ]
     truth = {board.name: board.boxes for board in drawn if not board.is_golden}
     with site.database.write.begin() as session:
-        project = projects.create(session, name, Task.DETECT)
+        project = catalogue.create(session, name, Task.DETECT)
         for label in boards.CLASSES:
             classes.ensure(session, project.id, label)
         images.add(session, project.id, new, "import")
         ids = images.ids(session, project.id, list(truth))
-        project = projects.get(session, project.id)
+        project = catalogue.get(session, project.id)
     order = sorted(truth)
     return Boards(project, tuple(ids[n] for n in order), {ids[n]: tuple(truth[n]) for n in order})
 
@@ -62,10 +63,10 @@ def detect(site: Site, put_: Boards, run_id: int, model: str = "golden") -> None
     with site.database.write.begin() as session:
         at, project = datetime.now(UTC), put_.project.id
         run = Run(run_id, model, model, at, project_id=project, author="anastasia")
-        warehouse.start(session, run)
+        findings.start(session, run)
         seen = [_seen(image_id, put_.defects[image_id]) for image_id in put_.ids]
-        warehouse.record(session, run_id, seen)
-        warehouse.finish(session, run_id, 1.0, {})
+        findings.record(session, run_id, seen)
+        findings.finish(session, run_id, 1.0, {})
 
 
 def _seen(image_id: int, defects: Sequence[Box]) -> RunImage:

@@ -16,7 +16,8 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 from playwright.sync_api import sync_playwright as playwright_of
 
 from backend.domain import Project
-from backend.services import projects, sampling
+from backend.labels import samples
+from backend.projects import catalogue
 from backend.settings import Settings
 from backend.storage import engine, files
 from backend.storage.engine import Database
@@ -44,14 +45,14 @@ class Site:
     def project(self, kind: str = "pcb", images: int = 6, name: str = "") -> Project:
         """A new project of drawn pictures, for one test alone."""
         self.made += 1
-        drawn = sampling.draw(self.files, kind, images, seed=self.made)
+        drawn = samples.draw(self.files, kind, images, seed=self.made)
         with self.database.write.begin() as session:
-            return sampling.create(session, name or f"project {self.made}", kind, drawn)
+            return samples.create(session, name or f"project {self.made}", kind, drawn)
 
     def classes(self, project: Project) -> list[str]:
         """The names of a project's classes as they stand now."""
         with self.database.read.begin() as session:
-            return [one.name for one in projects.get(session, project.id).classes]
+            return [one.name for one in catalogue.get(session, project.id).classes]
 
 
 def chromium() -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page
 
 from backend.domain import Box, Revision
-from backend.services import labelling
+from backend.labels import labelling
 from tests.journeys.conftest import Site
 
 PAGE = "document.querySelector('#shell-{name} .shell').page"

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from backend.domain import Role
-from backend.services import people, projects
+from backend.projects import catalogue, people
 from backend.settings import Settings
 from backend.storage import engine, files, schema
 from tests.journeys import boards, conftest
@@ -106,7 +106,7 @@ def test_a_viewer_looks_at_every_page_and_is_offered_no_change(
     visitor: BrowserContext, guarded: Site, view: str
 ) -> None:
     with guarded.database.read.begin() as session:
-        project = projects.find(session, "looked at").id
+        project = catalogue.find(session, "looked at").id
     page = log_in(visitor, "vera", f"/?project={project}&{view}")
     page.locator(VIEWS[view]).first.wait_for()
     if view == "tab=browse":

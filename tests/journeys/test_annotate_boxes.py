@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page
 
 from backend.domain import Box, State
+from backend.labels import labelling
 from backend.sample.boards import CLASSES
-from backend.services import labelling
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Desk, Hands, near

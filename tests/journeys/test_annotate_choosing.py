@@ -6,8 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from backend.domain import Box, Origin
+from backend.labels import labelling
+from backend.projects import classes
+from backend.review import decisions
 from backend.sample.boards import CLASSES
-from backend.services import classes, deciding, labelling
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Desk, Hands, corners, near
@@ -172,7 +174,7 @@ def test_proposals_are_answered_in_the_list(proposed: Hands) -> None:
     assert box.detection
     assert (box.detection.run_id, box.detection.idx) == (RUN, first)
     with proposed.site.database.read.begin() as session:
-        said = deciding.standing(session, [image], [RUN])[image]
+        said = decisions.standing(session, [image], [RUN])[image]
     assert {one.idx: verdict.verdict.value for one, verdict in said.items()} == {
         first: "accept",
         second: "false_call",

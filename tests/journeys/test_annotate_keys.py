@@ -7,9 +7,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from backend.domain import Origin, State, Task, Verdict
+from backend.labels import images
+from backend.labels.images import NewImage
+from backend.projects import catalogue, classes
+from backend.review import decisions
 from backend.sample.boards import CLASSES
-from backend.services import classes, deciding, images, projects
-from backend.services.images import NewImage
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Desk, Hands, corners, near
@@ -192,7 +194,7 @@ def test_proposals_are_accepted_and_rejected_with_their_origin(hands: Hands) -> 
     assert box.detection
     assert (box.detection.run_id, box.detection.idx) == (RUN, best["idx"])
     with hands.site.database.read.begin() as session:
-        said = deciding.standing(session, [image], [RUN])[image]
+        said = decisions.standing(session, [image], [RUN])[image]
     assert {one.verdict for one in said.values()} == {Verdict.ACCEPT, Verdict.FALSE_CALL}
     assert len(hands.ask("shown")) == len(found) - 2
     hands.press("z", "z")
@@ -242,7 +244,7 @@ def test_every_key_is_shown(hands: Hands) -> None:
 
 def test_an_image_of_a_classification_project_is_named_by_a_digit(page: Page, site: Site) -> None:
     with site.database.write.begin() as session:
-        project = projects.create(session, "sorting", Task.CLASSIFY)
+        project = catalogue.create(session, "sorting", Task.CLASSIFY)
         names = [classes.ensure(session, project.id, name).name for name in ("good", "bad")]
         new = NewImage("a", site.files.put(boards.png(np.zeros((64, 64), np.uint8))), 64, 64)
         images.add(session, project.id, [new], "")

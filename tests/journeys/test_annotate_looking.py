@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from backend.domain import Task
-from backend.services import images, projects
-from backend.services.images import NewImage
+from backend.labels import images
+from backend.labels.images import NewImage
+from backend.projects import catalogue
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Desk, Hands, Point, near
@@ -261,7 +262,7 @@ def test_a_drag_across_the_divider_stays_in_the_picture_where_it_began(hands: Ha
 def test_light_is_set_by_keys_and_changes_nothing_stored(tab: Page, site: Site) -> None:
     ramp = np.tile(np.linspace(40, 200, 640).astype(np.uint8), (640, 1))
     with site.database.write.begin() as session:
-        project = projects.create(session, "ramp", Task.DETECT, ["spot"])
+        project = catalogue.create(session, "ramp", Task.DETECT, ["spot"])
         new = NewImage("ramp", site.files.put(boards.png(ramp)), 640, 640)
         images.add(session, project.id, [new], "")
     hands = Hands(tab, site)

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from backend.domain import Box, State
-from backend.services import images, labelling, listing
-from backend.services.images import NewImage
+from backend.labels import gallery, images, labelling
+from backend.labels.images import NewImage
 from backend.settings import Settings
 from backend.storage import engine, files
 from tests.journeys import boards, conftest
@@ -213,7 +213,7 @@ def walked(hands: Hands, site: Site) -> Hands:
     """The line was cut long before the last image that is at hand, and of many more."""
     project = site.project(images=3)
     with site.database.write.begin() as session:
-        first = listing.page(session, project.id, listing.Filter()).items[0].image
+        first = gallery.page(session, project.id, gallery.Filter()).items[0].image
         many = [NewImage(f"z{number:02}.png", first.sha256, 640, 640) for number in range(40)]
         images.add(session, project.id, many, "test")
     hands.open(str(project.id))

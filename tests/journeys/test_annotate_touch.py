@@ -13,8 +13,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, CDPSession, expect
 
 from backend.domain import Task
-from backend.services import classes, images, listing, projects
-from backend.services.images import NewImage
+from backend.labels import gallery, images
+from backend.labels.images import NewImage
+from backend.projects import catalogue, classes
 from tests.journeys import boards
 from tests.journeys.conftest import Site, watch
 from tests.journeys.hands import Hands, Point, near
@@ -175,7 +176,7 @@ def test_images_are_chosen_by_finger_and_changed(
     page.get_by_label("Set split").select_option("Test")
     expect(page.get_by_text("Split set: 2 images.")).to_be_visible()
     with site.database.read.begin() as session:
-        found = listing.every(session, project.id, listing.Filter())
+        found = gallery.every(session, project.id, gallery.Filter())
         assert [one.image.split == "test" for one in found] == [True, False, True, False]
     assert complaints == []
 
@@ -189,7 +190,7 @@ def test_a_board_of_a_hundred_megapixels_shows_its_pixels(
     picture[4500:4520, 6000:6020] = (0, 0, 255)
     jpeg = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, 92])[1]
     with site.database.write.begin() as session:
-        project = projects.create(session, "huge", Task.DETECT)
+        project = catalogue.create(session, "huge", Task.DETECT)
         classes.ensure(session, project.id, "spur")
         new = NewImage("panel", site.files.put(jpeg.tobytes()), WIDE, HIGH)
         images.add(session, project.id, [new], "")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from backend.services import classes, images
-from backend.services.images import NewImage
+from backend.labels import images
+from backend.labels.images import NewImage
+from backend.projects import classes
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from backend.domain import Project
-from backend.services import images, listing
+from backend.labels import gallery, images
 from tests.journeys.conftest import Site
 from tests.journeys.hands import hit
 
@@ -21,11 +21,11 @@ def open_browse(page: Page, project: Project, filters: str = "") -> None:
     expect(page.locator(".cell img").first).to_be_visible()
 
 
-def stored(site: Site, project: Project, query: str = "") -> list[listing.Item]:
+def stored(site: Site, project: Project, query: str = "") -> list[gallery.Item]:
     pairs = [pair.split("=") for pair in query.split("&") if pair]
-    chosen = listing.parse([(name, value) for name, value in pairs])
+    chosen = gallery.parse([(name, value) for name, value in pairs])
     with site.database.read.begin() as session:
-        return list(listing.every(session, project.id, chosen))
+        return list(gallery.every(session, project.id, chosen))
 
 
 def test_a_person_finds_a_project_and_opens_it(page: Page, site: Site) -> None:
@@ -226,7 +226,7 @@ def test_the_keys_are_listed_by_a_question_mark(page: Page, site: Site) -> None:
 def test_images_of_a_hundred_thousand_are_not_all_in_the_page(page: Page, site: Site) -> None:
     project = site.project(images=6)
     with site.database.write.begin() as session:
-        first = listing.page(session, project.id, listing.Filter()).items[0].image
+        first = gallery.page(session, project.id, gallery.Filter()).items[0].image
         many = [
             images.NewImage(f"z{number:06d}.png", first.sha256, 640, 640)
             for number in range(20_000)

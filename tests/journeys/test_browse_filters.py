@@ -6,8 +6,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from backend.domain import Detection, Project, Run, RunImage, Split
-from backend.services import bulk, detecting, labelling, listing
-from backend.storage import warehouse
+from backend.labels import bulk, gallery, labelling
+from backend.runs import detection
+from backend.storage import findings
 from backend.storage.types import now
 from tests.journeys import boards
 from tests.journeys.conftest import Site
@@ -34,11 +35,11 @@ def made(site: Site, name: str) -> Project:
     )
     with site.database.write.begin() as session:
         run = 50_000 + put.project.id
-        warehouse.start(session, Run(run, "golden", "golden", now(), put.project.id))
+        findings.start(session, Run(run, "golden", "golden", now(), put.project.id))
         found = (Detection(1, 1, 9, 9, put.project.classes[0].name, 0.75),)
         seen = [RunImage(id_, str(id_), detections=found) for id_ in put.ids[:7]]
-        warehouse.record(session, run, seen)
-        detecting.mark(session, dict.fromkeys(put.ids[:7], 0.5))
+        findings.record(session, run, seen)
+        detection.mark(session, dict.fromkeys(put.ids[:7], 0.5))
         version = labelling.version_of(session, put.ids[0])
         labelling.save(session, put.ids[0], version, (), "ben")
     return put.project
@@ -60,7 +61,7 @@ def names(site: Site, project: Project, query: str) -> list[str]:
     """What passes a filter, in its order."""
     pairs = [(a, b) for a, _, b in (pair.partition("=") for pair in query.split("&"))]
     with site.database.read.begin() as session:
-        found = listing.every(session, project.id, listing.parse(pairs))
+        found = gallery.every(session, project.id, gallery.parse(pairs))
         return [item.image.name for item in found]
 
 
@@ -109,7 +110,7 @@ def test_images_come_in_every_order(tab: Page, site: Site, project: Project) -> 
 def test_boxes_stand_on_the_thumbnails(tab: Page, site: Site, project: Project) -> None:
     opened(tab, project)
     with site.database.read.begin() as session:
-        items = listing.page(session, project.id, listing.Filter()).items
+        items = gallery.page(session, project.id, gallery.Filter()).items
     drawn = tab.locator(".cell").evaluate_all(
         "cells => cells.sort((a, b) => a.dataset.index - b.dataset.index)"
         ".map(cell => cell.querySelectorAll('rect:not(.halo)').length)"

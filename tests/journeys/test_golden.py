@@ -11,17 +11,19 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import select
 
-from app.commands.serving import SAMPLE
+from app.commands.site import SAMPLE
 from backend.domain import Run, RunImage
 from backend.jobs import listing
-from backend.services import growing, images, projects
-from backend.services.images import NewImage
-from backend.storage import warehouse
+from backend.labels import images
+from backend.labels.images import NewImage
+from backend.models import growth
+from backend.projects import catalogue
+from backend.storage import findings
 from backend.storage.tables import RunRow
 from tests.journeys import boards, conftest
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
-from tests.workers.golden import boards as drawn
+from tests.workers.families.golden import boards as drawn
 
 MEAN = """() => {
   const canvas = document.querySelector('#shell-annotate .shell').page.stage.below;
@@ -74,7 +76,7 @@ def shifted(site: Site) -> str:
     clean = drawn.golden(4)
     name = "shifted"
     with site.database.write.begin() as session:
-        project = projects.create(session, name, classes=("open",))
+        project = catalogue.create(session, name, classes=("open",))
         golden = site.files.put(boards.png(clean))
         board = site.files.put(boards.png(drawn.moved(clean, x=12, y=9)))
         size = (drawn.SIZE, drawn.SIZE)
@@ -89,10 +91,10 @@ def shifted(site: Site) -> str:
         )
         image_id = images.ids(session, project.id, ["board.png"])["board.png"]
         run = Run(850, "golden", "golden", datetime.now(UTC), project_id=project.id)
-        warehouse.start(session, run)
+        findings.start(session, run)
         facts = {"golden": golden, "lie": [1, 0, -12, 0, 1, -9]}
         seen = RunImage(image_id, "board.png", board, *size, "ok", facts=facts)
-        warehouse.record(session, 850, [seen])
+        findings.record(session, 850, [seen])
     return name
 
 
@@ -130,6 +132,6 @@ def test_the_golden_board_is_told_to_learn_by_itself(page: Page, site: Site) -> 
     box.check()
     expect(page.get_by_text("learns after every tenth")).to_be_visible()
     with site.database.read.begin() as session:
-        assert growing.wanted(session, project.id)
+        assert growth.wanted(session, project.id)
     page.reload()
     expect(box).to_be_checked()

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from backend.domain import Project
-from backend.jobs import holding, kinds
-from backend.services import detecting
+from backend.jobs import claims, kinds
+from backend.runs import detection
 from tests.journeys.conftest import Site
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,7 @@ def opened(desk: Page, site: Site, folder: Path) -> list[Path]:
     """Detect of a new project, with two of its pictures in a folder to drop."""
     project: Project = site.project(images=3)
     with site.database.read.begin() as session:
-        subjects = list(detecting.subjects(session, project.id, {}))[:2]
+        subjects = list(detection.subjects(session, project.id, {}))[:2]
     for one in subjects:
         (folder / f"tried {one.image_id}.png").write_bytes(site.files.read(one.sha256))
     desk.goto(f"/?project={project.id}&tab=detect")
@@ -31,9 +31,9 @@ def answer(site: Site, label: str) -> None:
     """What the model says of the picture that has waited longest."""
     found = {"x1": 5, "y1": 5, "x2": 40, "y2": 40, "label": label, "score": 0.9}
     with site.database.write.begin() as session:
-        job = holding.claim(session, "test", kinds.Lane.INSTANT)
+        job = claims.claim(session, "test", kinds.Lane.INSTANT)
         assert job is not None
-        holding.finish(session, job, {"detections": [found], "milliseconds": 5.0})
+        claims.finish(session, job, {"detections": [found], "milliseconds": 5.0})
 
 
 def test_what_was_found_in_one_picture_never_stands_on_the_next(

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.services import classes
+from backend.projects import classes
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 

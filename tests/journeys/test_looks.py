@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from backend.domain import Task
-from backend.jobs import holding, kinds
-from backend.services import projects, registry, training
+from backend.jobs import claims, kinds
+from backend.models import registry, trainings
+from backend.projects import catalogue
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 
@@ -52,12 +53,12 @@ def full(site: Site) -> int:
     boards.detect(site, made, RUN - 1)
     boards.detect(site, made, RUN)
     with site.database.write.begin() as session:
-        good = training.retrain(session, made.project.id, "golden", seed=1, author="ana")
+        good = trainings.retrain(session, made.project.id, "golden", seed=1, author="ana")
         registry.complete(session, good.model.id, site.files.put(b"w"), MEASURED)
-        job = holding.claim(session, "test", kinds.Lane.LONG)
+        job = claims.claim(session, "test", kinds.Lane.LONG)
         assert job is not None
-        holding.fail(session, job, "The picture board-04.png ends in the middle, at byte 20,480.")
-        training.retrain(session, made.project.id, "golden", seed=2, author="ben")
+        claims.fail(session, job, "The picture board-04.png ends in the middle, at byte 20,480.")
+        trainings.retrain(session, made.project.id, "golden", seed=2, author="ben")
     return made.project.id
 
 
@@ -65,7 +66,7 @@ def full(site: Site) -> int:
 def empty(site: Site) -> int:
     """A project without images."""
     with site.database.write.begin() as session:
-        return projects.create(session, "an empty project", Task.DETECT, ["open"]).id
+        return catalogue.create(session, "an empty project", Task.DETECT, ["open"]).id
 
 
 @pytest.fixture(scope="module", autouse=True)

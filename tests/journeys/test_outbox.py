@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from backend.domain import Detection, RunImage, Verdict
+from backend.labels import images, labelling
+from backend.review import decisions
 from backend.sample.boards import CLASSES
-from backend.services import deciding, images, labelling
-from backend.storage import warehouse
+from backend.storage import findings
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands, near
@@ -56,7 +57,7 @@ def sent(page: Page) -> list[Request]:
 def refused(site: Site, run: int, ids: tuple[int, ...]) -> int:
     """How many detections are false calls."""
     with site.database.read.begin() as session:
-        found = deciding.standing(session, ids, [run])
+        found = decisions.standing(session, ids, [run])
     return sum(
         one.verdict is Verdict.FALSE_CALL for said in found.values() for one in said.values()
     )
@@ -88,8 +89,8 @@ def test_a_sweep_of_any_size_goes_in_parts_and_each_part_once(
     boards.detect(site, made, 942)
     many = tuple(Detection(9.0, 9.0, 30.0, 30.0, CLASSES[0], 0.6, at) for at in range(900))
     with site.database.write.begin() as session:
-        warehouse.record(session, 942, [RunImage(other, "many", detections=many)])
-        warehouse.finish(session, 942, 1.0, {})
+        findings.record(session, 942, [RunImage(other, "many", detections=many)])
+        findings.finish(session, 942, 1.0, {})
     hands = wall(person, site, made, 942)
     while hands.ask("wall.tiles.length") < hands.ask("wall.total"):
         hands.page.evaluate(f"{hands.js}.wall.loading ?? {hands.js}.wall.load()")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.services import images, projects
-from backend.services.images import NewImage
+from backend.labels import images
+from backend.labels.images import NewImage
+from backend.projects import catalogue
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
@@ -24,7 +25,7 @@ def test_a_run_opens_under_its_own_project(
     page: Page, site: Site, made: boards.Boards, view: str
 ) -> None:
     with site.database.write.begin() as session:
-        other = projects.create(session, f"another line {view}")
+        other = catalogue.create(session, f"another line {view}")
     page.goto(f"/?project={other.name}&tab=review&run=961&view={view}")
     expect(page.locator("#shell-header select")).to_have_value(made.project.name)
     assert f"project={made.project.name}" in page.url
@@ -41,7 +42,7 @@ def test_an_image_that_there_is_not_leads_to_one_that_there_is(
 
 def test_a_long_shift_lets_images_go(page: Page, site: Site, made: boards.Boards) -> None:
     with site.database.write.begin() as session:
-        long = projects.create(session, "places long")
+        long = catalogue.create(session, "places long")
         sha = images.get(session, made.ids[0]).sha256
         new = [NewImage(f"{number:03}.png", sha, 640, 640) for number in range(400)]
         images.add(session, long.id, new, "ana")
@@ -84,7 +85,7 @@ def test_the_keys_of_browse_outlive_a_ticked_filter(page: Page, made: boards.Boa
 
 def test_an_empty_project_is_filled_where_one_stands(page: Page, site: Site) -> None:
     with site.database.write.begin() as session:
-        empty = projects.create(session, "places empty")
+        empty = catalogue.create(session, "places empty")
     page.goto(f"/?project={empty.name}&tab=browse")
     page.locator("#shell-browse").get_by_role("button", name="Import pictures").click()
     expect(page.get_by_role("dialog", name=f"Import into {empty.name}")).to_be_visible()
@@ -93,7 +94,7 @@ def test_an_empty_project_is_filled_where_one_stands(page: Page, site: Site) -> 
 
 def test_what_is_chosen_at_first_can_work(page: Page, made: boards.Boards, site: Site) -> None:
     with site.database.write.begin() as session:
-        bare = projects.create(session, "places bare")
+        bare = catalogue.create(session, "places bare")
     page.goto(f"/?project={bare.name}&tab=train")
     expect(page.get_by_role("combobox", name="Family")).not_to_have_value("golden")
     page.goto(f"/?project={made.project.name}&tab=train")

@@ -7,7 +7,8 @@ from urllib.parse import quote, urlencode
 from playwright.sync_api import Page, Route, expect
 
 from backend.domain import Class, Task
-from backend.services import classes, images, listing, projects
+from backend.labels import gallery, images
+from backend.projects import catalogue, classes
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands, hit
 
@@ -20,7 +21,7 @@ def test_a_project_is_made_with_its_classes(page: Page, site: Site) -> None:
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("combobox", name="Project")).to_contain_text("line 3")
     with site.database.read.begin() as session:
-        made = projects.find(session, "line 3")
+        made = catalogue.find(session, "line 3")
     assert [one.name for one in made.classes] == ["scratch", "dent"]
 
 
@@ -44,7 +45,7 @@ def test_a_taken_name_is_refused_and_nothing_typed_is_lost(
     asked.get_by_role("button", name="Create").click()
     expect(page.get_by_role("combobox", name="Project")).to_contain_text("not yet taken")
     with site.database.read.begin() as session:
-        made = projects.find(session, "not yet taken")
+        made = catalogue.find(session, "not yet taken")
     assert (made.task, [one.name for one in made.classes]) == (Task.CLASSIFY, ["good", "bad"])
 
 
@@ -94,7 +95,7 @@ def test_classes_change_places_by_keyboard(page: Page, site: Site) -> None:
 
 def _boxes(site: Site, project: int, name: str) -> int:
     with site.database.read.begin() as session:
-        found = listing.every(session, project, listing.Filter())
+        found = gallery.every(session, project, gallery.Filter())
         return sum(box.label == name for item in found for box in item.boxes)
 
 
@@ -274,7 +275,7 @@ def test_a_project_is_removed_once_its_name_is_typed(
 def test_images_that_were_put_away_are_brought_back(page: Page, site: Site) -> None:
     project = site.project(images=4)
     with site.database.write.begin() as session:
-        images.put_away(session, listing.ids(session, project.id, listing.Filter())[:2])
+        images.put_away(session, gallery.ids(session, project.id, gallery.Filter())[:2])
     page.goto("/")
     card = page.locator(".project").filter(has_text=project.name)
     card.get_by_role("button", name="Remove").click()
@@ -283,4 +284,4 @@ def test_images_that_were_put_away_are_brought_back(page: Page, site: Site) -> N
     asked.get_by_role("button", name="Bring them back").click()
     expect(asked).to_contain_text("They are back in Browse")
     with site.database.read.begin() as session:
-        assert len(listing.ids(session, project.id, listing.Filter())) == 4
+        assert len(gallery.ids(session, project.id, gallery.Filter())) == 4

@@ -6,7 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from backend.domain import Verdict
-from backend.services import classes, deciding, labelling, reviewing
+from backend.labels import labelling
+from backend.projects import classes
+from backend.review import decisions, views
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
@@ -43,7 +45,7 @@ def test_what_is_accepted_is_of_the_class_that_was_seen(hands: Hands, site: Site
     hands.saved()
     with site.database.read.begin() as session:
         [box] = labelling.boxes_of(session, [hands.image])[hands.image]
-        said = deciding.standing(session, [hands.image], [981])[hands.image]
+        said = decisions.standing(session, [hands.image], [981])[hands.image]
     assert (box.class_id, box.label) == (class_id, now)
     assert [one.verdict for one in said.values()] == [Verdict.ACCEPT]
 
@@ -53,12 +55,12 @@ def test_a_rule_that_somebody_else_changed_is_shown(
 ) -> None:
     made = opened(hands, site, 982)
     with site.database.write.begin() as session:
-        reviewing.set_rule(session, made.project.id, {"threshold": 0.7, "severity": 2}, 0, "ana")
+        views.set_rule(session, made.project.id, {"threshold": 0.7, "severity": 2}, 0, "ana")
     hands.page.get_by_text("Rule and thresholds").click()
     hands.page.get_by_label("A board fails from").select_option("3")
     expect(hands.page.get_by_text("ana has changed the rule in the meantime")).to_be_visible()
     expect(hands.page.get_by_label("A board fails from")).to_have_value("2")
     with site.database.read.begin() as session:
-        assert reviewing.rule(session, made.project.id)["severity"] == 2
+        assert views.rule(session, made.project.id)["severity"] == 2
     assert len(complaints) == 1  # Chromium itself notes the refusal
     assert "409" in complaints.pop()

@@ -11,11 +11,13 @@ from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import select
 
 from backend.domain import Run, RunImage, State, Verdict
+from backend.labels import labelling
+from backend.models import snapshots
+from backend.review import decisions, views
+from backend.review.decisions import BOARD, Subject
 from backend.sample.boards import CLASSES
-from backend.services import deciding, labelling, reviewing, snapshots
-from backend.services.deciding import BOARD, Subject
 from backend.settings import Settings
-from backend.storage import engine, files, warehouse
+from backend.storage import engine, files, findings
 from backend.storage.tables import DecisionRow
 from tests.journeys import boards, conftest
 from tests.journeys.conftest import Site
@@ -37,7 +39,7 @@ def hands(page: Page, site: Site) -> Hands:
 
 def standing(site: Site, name: str, image: int) -> dict[Subject, Verdict]:
     with site.database.read.begin() as session:
-        found = deciding.standing(session, [image], [RUNS[name]])[image]
+        found = decisions.standing(session, [image], [RUNS[name]])[image]
     return {subject: one.verdict for subject, one in found.items()}
 
 
@@ -68,7 +70,7 @@ def test_fifty_images_are_reviewed_in_order_by_keys_alone(hands: Hands, site: Si
     hands.page.get_by_text("This queue is done").wait_for()
     hands.saved()
     with site.database.read.begin() as session:
-        assert reviewing.runs(session, made.project.id)[0].reviewed == 50
+        assert views.runs(session, made.project.id)[0].reviewed == 50
         seen = list(
             session.scalars(
                 select(DecisionRow.image_id)
@@ -178,7 +180,7 @@ def test_the_wall_is_swept_and_undone(hands: Hands, site: Site) -> None:
     address = "&".join(f"{name}={value}" for name, value in query.items())
     hands.page.goto(f"{site.url}/?{address}&class={CLASSES[0]}")
     with site.database.read.begin() as session:
-        total, tiles = reviewing.wall(session, RUNS["wall"], CLASSES[0])
+        total, tiles = views.wall(session, RUNS["wall"], CLASSES[0])
     expect(hands.page.locator(".lp-tile")).to_have_count(total)
     first, third = (hands.page.locator(".lp-tile").nth(at).bounding_box() for at in (0, 2))
     assert first
@@ -241,7 +243,7 @@ def test_decisions_by_key_survive_a_killed_server(browser: Browser, tmp_path: Pa
     hands.saved()
     with site.database.read.begin() as session:
         for image, count in accepted.items():
-            said = deciding.standing(session, [image], [1])[image].values()
+            said = decisions.standing(session, [image], [1])[image].values()
             assert Counter(one.verdict for one in said)[Verdict.ACCEPT] == count
             assert Verdict.FALSE_CALL in {one.verdict for one in said}
     context.close()
@@ -253,8 +255,8 @@ def test_two_runs_are_compared_and_taken_out(page: Page, site: Site) -> None:
     made = boards.put(site, "review compared", 4)
     boards.detect(site, made, 910)
     with site.database.write.begin() as session:
-        warehouse.start(session, Run(911, "v1", "yolo", datetime.now(UTC), made.project.id))
-        warehouse.record(session, 911, [RunImage(id_, str(id_)) for id_ in made.ids])
+        findings.start(session, Run(911, "v1", "yolo", datetime.now(UTC), made.project.id))
+        findings.record(session, 911, [RunImage(id_, str(id_)) for id_ in made.ids])
     page.goto(f"/?project={made.project.id}&tab=review")
     page.get_by_role("link", name="Compare with 910").click()
     expect(page.get_by_role("heading", name="Run 911 against run 910")).to_be_visible()

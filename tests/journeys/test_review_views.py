@@ -10,20 +10,13 @@ from playwright.sync_api import Page, expect
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Run, RunImage, State, Verdict
+from backend.labels import labelling
+from backend.models import snapshots, trainings
+from backend.projects import classes
+from backend.review import blind_repeats, decisions, judgements, reports, views
+from backend.review.judgements import Answer
 from backend.sample.boards import CLASSES
-from backend.services import (
-    classes,
-    deciding,
-    judging,
-    labelling,
-    repeating,
-    reporting,
-    reviewing,
-    snapshots,
-    training,
-)
-from backend.services.judging import Answer
-from backend.storage import warehouse
+from backend.storage import findings
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
@@ -64,7 +57,7 @@ def test_the_rule_says_pass_or_fail_beside_the_inspector(hands: Hands, site: Sit
     expect(rule).to_contain_text("Yours: pass")
     hands.saved()
     with site.database.read.begin() as session:
-        rows = [row for row in reporting.rows(session, 921) if row["image"] == image]
+        rows = [row for row in reports.rows(session, 921) if row["image"] == image]
     assert {(row["rule"], row["board"]) for row in rows} == {("fail", "pass")}
 
 
@@ -78,20 +71,20 @@ def test_a_class_has_a_threshold_of_its_own_for_everybody(hands: Hands, site: Si
         hands.page.get_by_role("slider", name=first["label"]).fill("0.99")
     hands.page.wait_for_function(f"{hands.js}.stands.length < {before}")
     with site.database.read.begin() as session:
-        assert reviewing.rule(session, made.project.id)["thresholds"] == {first["label"]: 0.99}
+        assert views.rule(session, made.project.id)["thresholds"] == {first["label"]: 0.99}
 
 
 def test_lot_class_score_and_order_are_combined_in_the_address(hands: Hands, site: Site) -> None:
     made = put(site, 923, 14)
     hands.open(made.project.name, run="923")
     with site.database.read.begin() as session:
-        lots = reviewing.groups(session, 923)
+        lots = views.groups(session, 923)
         of_image = {
             one.item.image.id: (
                 one.item.image.group,
                 {d.label for d in one.detections if d.score >= 0.75},
             )
-            for one in reviewing.items(session, 923, made.ids)
+            for one in views.items(session, 923, made.ids)
         }
     lot, wanted = lots[-1], CLASSES[1]
     page = hands.page
@@ -178,7 +171,7 @@ def test_one_click_shows_where_a_correction_came_from_and_went(hands: Hands, sit
         (box,) = labelling.boxes_of(session, [image])[image]
         for other_id in set(made.ids) - {image}:
             labelling.save(session, other_id, 0, made.defects[other_id], "ana", state=State.DONE)
-        started = training.retrain(session, made.project.id, "golden", author="ana")
+        started = trainings.retrain(session, made.project.id, "golden", author="ana")
         frozen = started.model.snapshot_id
         assert frozen
         assert box in next(
@@ -208,7 +201,7 @@ def test_one_click_shows_where_a_correction_came_from_and_went(hands: Hands, sit
 def test_a_blind_repeat_comes_back_unmarked_and_is_compared(hands: Hands, site: Site) -> None:
     made = put(site, 926, 9)
     with site.database.write.begin() as session:
-        reviewing.set_rule(session, made.project.id, {"repeats": 0.5}, 0, "ana")
+        views.set_rule(session, made.project.id, {"repeats": 0.5}, 0, "ana")
         first = made.ids[0]
         _judge(session, 926, first)
     hands.open(made.project.name, run="926")
@@ -224,7 +217,7 @@ def test_a_blind_repeat_comes_back_unmarked_and_is_compared(hands: Hands, site: 
     hands.press(*"a" * (number - 1), "r", "b")
     hands.saved()
     with site.database.read.begin() as session:
-        found = repeating.agreement(session, 926)
+        found = blind_repeats.agreement(session, 926)
         assert labelling.history(session, first)[0].author == "ana"
     pairs = (found.between_boards, found.between_detections)
     assert [(one.pairs, one.agreed) for one in pairs] == [(1, 1), (number, number)]
@@ -234,16 +227,16 @@ def test_a_blind_repeat_comes_back_unmarked_and_is_compared(hands: Hands, site: 
 
 def _judge(session: Session, run: int, image: int) -> None:
     """Ana accepts every defect, refuses the false call, fails the board."""
-    (seen,) = reviewing.items(session, run, [image])
+    (seen,) = views.items(session, run, [image])
     last = len(seen.detections) - 1
     said = {one.idx: Verdict.ACCEPT for one in seen.detections} | {last: Verdict.FALSE_CALL}
-    judging.judge(session, run, image, Answer(said), "ana")
+    judgements.judge(session, run, image, Answer(said), "ana")
     boxes = labelling.boxes_of(session, [image])[image]
     version = labelling.version_of(session, image)
-    sheet = deciding.Sheet(
+    sheet = decisions.Sheet(
         version, boxes, State.DONE, run_id=run, review=True, verdict=Verdict.FAIL
     )
-    deciding.save(session, image, sheet, "ana")
+    decisions.save(session, image, sheet, "ana")
 
 
 def test_the_wall_is_swept_without_a_connection(
@@ -256,15 +249,17 @@ def test_the_wall_is_swept_without_a_connection(
     )
     page.locator(".lp-tile.current").wait_for()
     with site.database.read.begin() as session:
-        _, tiles = reviewing.wall(session, 927, CLASSES[0])
+        _, tiles = views.wall(session, 927, CLASSES[0])
     page.route("**/decide", lambda route: route.abort())
     hands.press("r", "r", "a")
     expect(page.locator(".lp-wall-status")).to_contain_text("No connection: 3 sweeps kept here")
     page.unroute("**/decide")
     expect(page.locator(".lp-wall-status")).to_have_text("Saved")
     with site.database.read.begin() as session:
-        standing = deciding.standing(session, made.ids, [927])
-    said = [standing[t.image_id][deciding.Subject(927, t.detection.idx)].verdict for t in tiles[:3]]
+        standing = decisions.standing(session, made.ids, [927])
+    said = [
+        standing[t.image_id][decisions.Subject(927, t.detection.idx)].verdict for t in tiles[:3]
+    ]
     assert said == [Verdict.FALSE_CALL, Verdict.FALSE_CALL, Verdict.ACCEPT]
     assert all("/decide" in one for one in complaints)
     complaints.clear()
@@ -275,8 +270,8 @@ def test_the_list_of_runs_counts_and_follows_a_run_at_work(page: Page, site: Sit
     image = made.ids[0]
     with site.database.write.begin() as session:
         labelling.save(session, image, 0, made.defects[image], "ana", state=State.DONE)
-        warehouse.start(session, Run(929, "v1", "yolo", datetime.now(UTC), made.project.id))
-        warehouse.record(session, 929, [RunImage(image, str(image))])
+        findings.start(session, Run(929, "v1", "yolo", datetime.now(UTC), made.project.id))
+        findings.record(session, 929, [RunImage(image, str(image))])
     page.goto(f"/?project={made.project.id}&tab=review")
     old, new = (page.get_by_role("row").filter(has_text=f"Run {run}") for run in (928, 929))
     cells = old.get_by_role("cell")
@@ -288,7 +283,7 @@ def test_the_list_of_runs_counts_and_follows_a_run_at_work(page: Page, site: Sit
     expect(failed).to_have_attribute("href", re.compile("stands=rule-fail"))
     expect(new).to_contain_text("running")
     with site.database.write.begin() as session:
-        warehouse.record(session, 929, [RunImage(one, str(one)) for one in made.ids[1:3]])
+        findings.record(session, 929, [RunImage(one, str(one)) for one in made.ids[1:3]])
     expect(new.get_by_role("cell").nth(2)).to_have_text("3")
     new.get_by_role("button", name="Review").click()
     hands = Hands(page, site, "review")
@@ -298,6 +293,6 @@ def test_the_list_of_runs_counts_and_follows_a_run_at_work(page: Page, site: Sit
         hands.saved()
     expect(page.get_by_role("heading", name="The run is still at work")).to_be_visible()
     with site.database.write.begin() as session:
-        warehouse.record(session, 929, [RunImage(made.ids[3], str(made.ids[3]))])
+        findings.record(session, 929, [RunImage(made.ids[3], str(made.ids[3]))])
     page.get_by_role("button", name="Look for more").click()
     page.wait_for_function(f"{hands.js}.desk.item.id === {made.ids[3]}")

@@ -10,8 +10,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from backend.jobs import listing as jobs_of
-from backend.services import detecting, listing, registry, tiling
-from backend.storage import warehouse
+from backend.labels import gallery
+from backend.models import registry
+from backend.projects import large_pictures
+from backend.runs import detection
+from backend.storage import findings
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
@@ -39,7 +42,7 @@ def test_dropped_pictures_show_their_boxes_at_once_and_are_stored_only_when_aske
 ) -> None:
     project = working.project(images=4, name="to try")
     with working.database.read.begin() as session:
-        subjects = list(detecting.subjects(session, project.id, {}))[:2]
+        subjects = list(detection.subjects(session, project.id, {}))[:2]
     for one in subjects:
         (tmp_path / f"tried {one.image_id}.png").write_bytes(working.files.read(one.sha256))
     pictures = sorted(tmp_path.glob("*.png"))
@@ -57,8 +60,8 @@ def test_dropped_pictures_show_their_boxes_at_once_and_are_stored_only_when_aske
         assert float(found[1]) < 2.0
     expect(desk.locator(".try rect").first).to_be_attached()
     with working.database.read.begin() as session:
-        assert len(list(detecting.subjects(session, project.id, {}))) == 4
-        assert warehouse.runs(session, project.id) == []
+        assert len(list(detection.subjects(session, project.id, {}))) == 4
+        assert findings.runs(session, project.id) == []
     other = working.project(images=2, name="to keep")
     desk.goto(f"/?project={other.id}&tab=detect")
     desk.get_by_role("combobox", name="Model").select_option("golden")
@@ -70,7 +73,7 @@ def test_dropped_pictures_show_their_boxes_at_once_and_are_stored_only_when_aske
     expect(desk.get_by_text("2 pictures added.")).to_be_visible()
     lots = {path.name: "lot 7" for path in pictures}
     with working.database.read.begin() as session:
-        stored = listing.every(session, other.id, listing.Filter())
+        stored = gallery.every(session, other.id, gallery.Filter())
         assert {one.image.name: one.image.group for one in stored}.items() >= lots.items()
 
 
@@ -79,7 +82,7 @@ def test_a_run_foresees_what_is_known_and_tells_what_it_could_not_read(
 ) -> None:
     project = working.project(images=24, name="to foresee")
     with working.database.read.begin() as session:
-        broken = next(iter(detecting.subjects(session, project.id, {})))
+        broken = next(iter(detection.subjects(session, project.id, {})))
     file = working.files.local_path(broken.sha256)
     content = file.read_bytes()
     file.write_bytes(b"no picture")
@@ -110,7 +113,7 @@ def test_how_large_pictures_are_looked_at_is_kept_for_the_project(
     large.select_option("Always in tiles")
     expect(desk.get_by_text("Large pictures: always in tiles.")).to_be_visible()
     with working.database.read.begin() as session:
-        assert tiling.wish(session, project.id) == "on"
+        assert large_pictures.wish(session, project.id) == "on"
     desk.reload()
     expect(large).to_have_value("on")
 
@@ -168,7 +171,7 @@ def test_a_runtime_is_chosen_among_those_that_the_model_has(desk: Page, working:
 def test_images_chosen_or_filtered_in_browse_are_looked_at(desk: Page, working: Site) -> None:
     project = working.project(images=6, name="to choose")
     with working.database.read.begin() as session:
-        ids = {one.name: one.image_id for one in detecting.subjects(session, project.id, {})}
+        ids = {one.name: one.image_id for one in detection.subjects(session, project.id, {})}
     first, last = min(ids), max(ids)
     desk.goto(f"/?project={project.id}&tab=browse&text={last}")
     expect(desk.locator(".cell")).to_have_count(1)
@@ -184,5 +187,5 @@ def test_images_chosen_or_filtered_in_browse_are_looked_at(desk: Page, working: 
     desk.get_by_role("button", name="Detect in 1 image").click()
     expect(desk.get_by_role("row").get_by_text("images/s")).to_be_visible(timeout=LONG)
     with working.database.read.begin() as session:
-        [run] = warehouse.runs(session, project.id)
-        assert warehouse.seen(session, run.id) == {ids[first]}
+        [run] = findings.runs(session, project.id)
+        assert findings.seen(session, run.id) == {ids[first]}

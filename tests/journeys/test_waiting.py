@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from backend.domain import JobState, Task
 from backend.jobs import kinds, queue
-from backend.services import projects
+from backend.projects import catalogue
 from backend.storage import tables
 from tests.journeys.conftest import Site
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 def asked(site: Site, name: str) -> int:
     """A training that somebody else has asked for."""
     with site.database.write.begin() as session:
-        project = projects.create(session, name, Task.DETECT, ("open",))
+        project = catalogue.create(session, name, Task.DETECT, ("open",))
         request = kinds.Train(project.id, model_id=0, snapshot_id=0, family="golden")
         return queue.enqueue(session, request, author="ana").id
 

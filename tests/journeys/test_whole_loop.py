@@ -11,11 +11,14 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from sqlalchemy import select
 
-from app.commands.serving import SAMPLE
+from app.commands.site import SAMPLE
 from backend import matching, sample
 from backend.domain import Box, Project, State
+from backend.labels import gallery
+from backend.models import registry
+from backend.projects import catalogue
+from backend.review import provenance, views
 from backend.sample.boards import CLASSES
-from backend.services import listing, projects, provenance, registry, reviewing
 from backend.storage.tables import RunRow
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
@@ -48,9 +51,9 @@ def drawn_project(page: Page, site: Site) -> tuple[Project, Truth]:
     page.goto("/?tab=projects")
     page.get_by_role("link", name="30 unlabelled").wait_for(timeout=LONG)
     with site.database.read.begin() as session:
-        project = projects.find(session, SAMPLE)
+        project = catalogue.find(session, SAMPLE)
         ids = {
-            i.image.name: i.image.id for i in listing.every(session, project.id, listing.Filter())
+            i.image.name: i.image.id for i in gallery.every(session, project.id, gallery.Filter())
         }
     page.goto(f"/?project={project.id}&tab=detect")
     expect(runs_of(page)).to_have_count(1, timeout=LONG)
@@ -179,8 +182,8 @@ def test_a_day_of_labels_makes_a_model_and_its_review_the_next(desk: Page, worki
 
     with working.database.read.begin() as session:
         assert [one.name for one in registry.models(session, project.id)] == ["v2", "v1"]
-        assert reviewing.summary(session, run).reviewed == DAY
-        judged = reviewing.items(session, run, seen)
+        assert views.summary(session, run).reviewed == DAY
+        judged = views.items(session, run, seen)
         assert {one.item.image.state for one in judged} == {State.DONE}
         image, box = next(
             (one.item.image.id, b)

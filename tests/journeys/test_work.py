@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from backend.domain import Project
 from backend.jobs import kinds, queue
-from backend.services import listing, registry, training
+from backend.labels import gallery
+from backend.models import registry, trainings
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
@@ -65,7 +66,7 @@ def test_two_models_are_compared_and_the_better_promoted_by_a_question(
     desk: Page, working: Site, boards: Project
 ) -> None:
     with working.database.write.begin() as session:
-        training.retrain(session, boards.id, "golden", start="scratch")
+        trainings.retrain(session, boards.id, "golden", start="scratch")
     desk.goto(f"/?project={boards.id}&tab=models&model=v2")
     desk.get_by_role("button", name="Evaluate").click(timeout=LONG)
     asked = desk.get_by_role("dialog", name="Evaluate v2")
@@ -94,7 +95,7 @@ def test_what_another_program_found_is_judged_beside_a_model(
     desk: Page, working: Site, boards: Project, tmp_path: Path
 ) -> None:
     with working.database.read.begin() as session:
-        images = list(listing.every(session, boards.id, listing.Filter()))
+        images = list(gallery.every(session, boards.id, gallery.Filter()))
     rows = ["name,label,score,x1,y1,x2,y2"]
     for item in images:
         rows += [
@@ -155,7 +156,7 @@ def test_pictures_are_uploaded_and_found_in_the_grid(
 ) -> None:
     project = working.project(images=3, name="to import into")
     with working.database.read.begin() as session:
-        found = listing.page(session, boards.id, listing.Filter(), 0, 2)
+        found = gallery.page(session, boards.id, gallery.Filter(), 0, 2)
     for item in found.items:
         (tmp_path / f"new-{item.image.name}").write_bytes(working.files.read(item.image.sha256))
     desk.goto("/?tab=projects")
@@ -168,8 +169,8 @@ def test_pictures_are_uploaded_and_found_in_the_grid(
     desk.get_by_role("dialog").get_by_role("button", name="Import").click()
     expect(desk.get_by_text("were there already")).to_be_visible(timeout=LONG)
     with working.database.read.begin() as session:
-        assert listing.page(session, project.id, listing.Filter()).total >= 3
-        assert listing.page(session, project.id, listing.Filter(groups=("lot 7",))).total == 2
+        assert gallery.page(session, project.id, gallery.Filter()).total >= 3
+        assert gallery.page(session, project.id, gallery.Filter(groups=("lot 7",))).total == 2
 
 
 def test_a_place_on_the_server_comes_in_and_says_how_far_it_is(
@@ -177,7 +178,7 @@ def test_a_place_on_the_server_comes_in_and_says_how_far_it_is(
 ) -> None:
     project = working.project(images=3, name="to take in")
     with working.database.read.begin() as session:
-        (item,) = listing.page(session, project.id, listing.Filter(), 0, 1).items
+        (item,) = gallery.page(session, project.id, gallery.Filter(), 0, 1).items
     picture = working.files.read(item.image.sha256)
     for number in range(900):
         (tmp_path / f"{number:03}.png").write_bytes(picture)
@@ -189,7 +190,7 @@ def test_a_place_on_the_server_comes_in_and_says_how_far_it_is(
     expect(desk.get_by_text(re.compile(r"\d+ of 900 pictures"))).to_be_visible(timeout=LONG)
     expect(desk.get_by_text("900 images, 0 goldens")).to_be_visible(timeout=LONG)
     with working.database.read.begin() as session:
-        assert listing.page(session, project.id, listing.Filter()).total == 903
+        assert gallery.page(session, project.id, gallery.Filter()).total == 903
 
 
 def test_an_export_is_downloaded(desk: Page, boards: Project, tmp_path: Path) -> None:
@@ -225,7 +226,7 @@ def test_an_export_lists_what_could_not_be_written(desk: Page, working: Site) ->
     asked.get_by_role("button", name="Export").click()
     expect(asked.get_by_role("link", name="Download")).to_be_visible(timeout=LONG)
     with working.database.read.begin() as session:
-        done = listing.every(session, project.id, listing.Filter(states=("done",)))
+        done = gallery.every(session, project.id, gallery.Filter(states=("done",)))
         names = [one.image.name for one in done]
     expect(asked.get_by_text("Left out by their state: 1 new.")).to_be_visible()
     said = "it has no golden, so it is written without a template."

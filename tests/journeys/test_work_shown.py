@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from backend.domain import Job, JobState, Run
-from backend.jobs import holding, kinds
+from backend.jobs import claims, kinds
 from backend.jobs import listing as jobs
-from backend.services import registry, training
-from backend.storage import tables, warehouse
+from backend.models import registry, trainings
+from backend.storage import findings, tables
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 
@@ -81,13 +81,13 @@ def test_a_page_says_that_the_server_is_gone_until_it_answers_again(
 def asked(site: Site, project: int, seed: int) -> int:
     """The job of a training that waits."""
     with site.database.write.begin() as session:
-        return training.retrain(session, project, "golden", seed=seed, author="ana").job.id
+        return trainings.retrain(session, project, "golden", seed=seed, author="ana").job.id
 
 
 def begun(site: Site) -> Job:
     """The job that has waited longest, taken by a worker."""
     with site.database.write.begin() as session:
-        job = holding.claim(session, "test", kinds.Lane.LONG)
+        job = claims.claim(session, "test", kinds.Lane.LONG)
         assert job is not None
         return job
 
@@ -128,7 +128,7 @@ def test_every_training_that_has_not_ended_is_shown_with_its_buttons(
     desk.locator(f"[data-job='{waiting}']").get_by_role("link").first.click()
     expect(headings).to_have_text(["Training of v2", "Training of v1"])
     with idle.database.write.begin() as session:
-        holding.finish(session, running, {})
+        claims.finish(session, running, {})
     expect(first.get_by_text("Done", exact=True)).to_be_visible()
 
 
@@ -150,7 +150,7 @@ def test_who_works_by_keys_stays_where_they_are_while_the_page_asks_for_news(
     first = desk.get_by_role("region", name="Training of v1")
     stays(desk, first.get_by_role("button", name="Cancel"))
     with idle.database.write.begin() as session:
-        holding.progress(session, running, 0.5, "Half of it.")
+        claims.progress(session, running, 0.5, "Half of it.")
     stays(desk, first.get_by_role("button", name="Cancel"))
     desk.get_by_role("tab", name="Detect").click()
     desk.get_by_role("combobox", name="Model").select_option("golden")
@@ -159,10 +159,8 @@ def test_who_works_by_keys_stays_where_they_are_while_the_page_asks_for_news(
     detection = desk.locator(".at-work section").filter(has_text="Detection")
     stays(desk, detection.get_by_role("button", name="Cancel"))
     with idle.database.write.begin() as session:
-        warehouse.start(
-            session, Run(900, "golden", "golden", datetime.now(UTC), project_id=project)
-        )
-        warehouse.finish(session, 900, 1.0, {})
+        findings.start(session, Run(900, "golden", "golden", datetime.now(UTC), project_id=project))
+        findings.finish(session, 900, 1.0, {})
     stays(desk, desk.get_by_role("link", name="Review"))
 
 
@@ -180,10 +178,10 @@ def test_a_link_in_a_dialog_leads_out_of_it(desk: Page, idle: Site) -> None:
     worth = {"map": 1, "map50": 1, "map50_95": 0.6, "per_class": {"short": {"truths": 1}}}
     with idle.database.write.begin() as session:
         [waiting] = jobs.find(session, kind="evaluate")
-        job = holding.claim(session, "test", kinds.find("evaluate").lane)
+        job = claims.claim(session, "test", kinds.find("evaluate").lane)
         assert job is not None
         assert job.id == waiting.id
-        holding.finish(session, job, {**worth, "iou": 0.5, "against": against})
+        claims.finish(session, job, {**worth, "iou": 0.5, "against": against})
     expect(told.locator(".facts span")).to_have_text(["mAP@.5 1.000", "mAP .5:.95 .600"])
     told.get_by_text("image by image").click()
     told.get_by_role("link", name="the first").click()

@@ -15,9 +15,9 @@ import pytest
 from pycocotools.coco import COCO
 
 from backend.domain import Split
-from backend.formats import registry
+from backend.formats import format_table
 from backend.formats.base import Picture
-from tests.backend import drawn
+from tests.backend.labels import drawn
 
 CLASSES = ("scratch", "déchirure & pli", "open")
 BOXES = (
@@ -66,7 +66,7 @@ def exports(tmp_path_factory: pytest.TempPathFactory) -> Path:
             out = home / f"{name}-{kind}"
             out.mkdir()
             pictures = _pictures(name, split=kind == "split")
-            assert len(list(registry.find(name).write(pictures, out, CLASSES))) == 13
+            assert len(list(format_table.find(name).write(pictures, out, CLASSES))) == 13
     return home
 
 

@@ -22,16 +22,10 @@ from sqlalchemy import select
 
 from backend.domain import FINAL, JobState, ModelState
 from backend.jobs import journal, kinds, queue
-from backend.services import (
-    detecting,
-    exporting,
-    leaving,
-    projects,
-    proposing,
-    registry,
-    sampling,
-    training,
-)
+from backend.labels import export_choice, exports, samples
+from backend.models import registry, trainings
+from backend.projects import catalogue
+from backend.runs import detection, proposals
 from backend.settings import Settings
 from backend.storage import files
 from backend.storage.files import Files
@@ -78,7 +72,7 @@ class Siege:
     port: int = field(default_factory=running.free_port)
     site: subprocess.Popen[bytes] = field(init=False)
     jobs: dict[str, int] = field(default_factory=dict)
-    projects: dict[str, int] = field(default_factory=dict)
+    made: dict[str, int] = field(default_factory=dict)
     killed: Counter[str] = field(default_factory=Counter)
 
     def serve(self) -> None:
@@ -161,24 +155,24 @@ def _fill(built: Siege) -> None:
     """Projects to work on, and an archive to import."""
     house = built.house
     store = Files(str(house.home / "files"), house.home / "cache")
-    built.projects = {"seen": many.boards(house.database, store, "seen", built.size.images)}
-    few, more = sampling.draw(store, "pcb", 9, seed=5), sampling.draw(store, "pcb", BROUGHT, seed=6)
+    built.made = {"seen": many.boards(house.database, store, "seen", built.size.images)}
+    few, more = samples.draw(store, "pcb", 9, seed=5), samples.draw(store, "pcb", BROUGHT, seed=6)
     for name, drawn in {"drawn": few, "small": few, "shared": few, "more": more}.items():
         with house.database.write.begin() as session:
-            built.projects[name] = sampling.create(session, name, "pcb", drawn).id
+            built.made[name] = samples.create(session, name, "pcb", drawn).id
     with house.database.read() as session:
-        everything = leaving.asked({"states": [leaving.ALL]})
+        everything = export_choice.asked({"states": [export_choice.ALL]})
         out = house.home / "boards.zip"
-        exporting.run(session, store, "more", out, "coco", lambda _done, _all: None, everything)
+        exports.run(session, store, "more", out, "coco", lambda _done, _all: None, everything)
     with house.database.write.begin() as session:
-        built.projects["brought"] = projects.create(session, "brought").id
+        built.made["brought"] = catalogue.create(session, "brought").id
 
 
 def _queue(built: Siege) -> None:
     """The jobs in their two lanes: what is long, and what is short."""
-    where, retrain = built.projects, partial(training.retrain, start="scratch", seed=1)
+    where, retrain = built.made, partial(trainings.retrain, start="scratch", seed=1)
     with built.house.database.write.begin() as session:
-        first = training.retrain(session, where["drawn"], "golden", seed=1).job
+        first = trainings.retrain(session, where["drawn"], "golden", seed=1).job
     assert built.house.until_ended(first.id).state is JobState.DONE
     alone = {"image_size": 96, "batch": 2, "epochs": built.size.epochs}
     shared = {**alone, "workers": built.size.workers}
@@ -188,20 +182,20 @@ def _queue(built: Siege) -> None:
             "train faster_rcnn": retrain(
                 session, where["shared"], "faster_rcnn", parameters=shared
             ).job,
-            "train golden": training.retrain(session, where["drawn"], "golden", seed=1).job,
+            "train golden": trainings.retrain(session, where["drawn"], "golden", seed=1).job,
             "import": queue.enqueue(
                 session, kinds.Import(where["brought"], str(built.house.home / "boards.zip"))
             ),
-            "detect on Ray": detecting.ask(
+            "detect on Ray": detection.ask(
                 session, where["seen"], "golden", options={"ray": True, "again": True}
             ),
-            "evaluate": training.evaluate(session, where["drawn"], "v1"),
+            "evaluate": trainings.evaluate(session, where["drawn"], "v1"),
             "export": queue.enqueue(
-                session, kinds.Export(where["more"], "voc", {"states": [leaving.ALL]})
+                session, kinds.Export(where["more"], "voc", {"states": [export_choice.ALL]})
             ),
-            "detect": detecting.ask(session, where["seen"], "golden", options={"again": True}),
+            "detect": detection.ask(session, where["seen"], "golden", options={"again": True}),
             "propose": queue.enqueue(
-                session, proposing.request(session, where["small"], {"states": ["new"]})
+                session, proposals.request(session, where["small"], {"states": ["new"]})
             ),
             "check on Ray": queue.enqueue(session, kinds.Check(None, 20, 0.1, cluster=True)),
         }
@@ -218,10 +212,10 @@ def check_ended(built: Siege, seconds: float) -> None:
     assert {name: _ends(house, id) for name, id in built.jobs.items()} == dict.fromkeys(names, 1)
     assert ended["export"].result["images"] == BROUGHT
     with house.database.read() as session:
-        summaries = {one.project.name: one for one in projects.summaries(session)}
+        summaries = {one.project.name: one for one in catalogue.summaries(session)}
         counts = [(summaries[n].images, summaries[n].boxes) for n in ("more", "brought")]
         assert counts[0] == counts[1]
-        made = {n: registry.models(session, id) for n, id in built.projects.items()}
+        made = {n: registry.models(session, id) for n, id in built.made.items()}
     states = {name: [(m.name, m.state) for m in models] for name, models in made.items()}
     assert states["small"] == states["shared"] == [("v1", ModelState.READY)]
     assert states["drawn"] == [("v2", ModelState.READY), ("v1", ModelState.READY)]
@@ -234,7 +228,7 @@ def undisturbed(built: Siege) -> list[tuple[str, int, list[tuple[float, ...]]]]:
     """The same detection when nothing is killed."""
     with built.house.database.write.begin() as session:
         options = {"again": True, "ray": False}
-        job = detecting.ask(session, built.projects["seen"], "golden", options=options).id
+        job = detection.ask(session, built.made["seen"], "golden", options=options).id
     built.house.until_ended(job)
     return found(built.house, job)
 

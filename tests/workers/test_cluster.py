@@ -15,14 +15,14 @@ import psutil
 import pytest
 
 from backend.domain import JobState
-from backend.jobs import holding, kinds, presence, queue
+from backend.jobs import claims, kinds, presence, queue
 from backend.settings import Settings
 from tests.workers import running
 from tests.workers.running import House
-from workers import keeper
+from workers import cluster_child
 from workers.attempt import Child
 from workers.cluster import EVERY
-from workers.keeper import Keeper
+from workers.cluster_child import Keeper
 
 STRANGER = """
 import sys
@@ -108,7 +108,7 @@ def test_a_job_leaves_the_cluster_as_it_was(house: House, end: JobState) -> None
     if end is JobState.FAILED:
         house.until_step(job, 1)
         with house.database.write.begin() as session:
-            holding.fail(session, queue.get(session, job), "Enough.")
+            claims.fail(session, queue.get(session, job), "Enough.")
     assert house.until_ended(job).state is end
     until_free(house)
 
@@ -116,7 +116,7 @@ def test_a_job_leaves_the_cluster_as_it_was(house: House, end: JobState) -> None
 def test_a_cluster_that_never_stands_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "START", 1.0)
+    monkeypatch.setattr(cluster_child, "START", 1.0)
     kept = Keeper(Settings(home=tmp_path))
     ours, theirs = Pipe()
     with ours, theirs, subprocess.Popen(["true"]) as asking:

@@ -14,7 +14,8 @@ import pytest
 
 from backend.domain import JobState
 from backend.jobs import journal, kinds, queue
-from backend.services import sampling, training
+from backend.labels import samples
+from backend.models import trainings
 from backend.storage.files import Files
 from tests.workers import running
 from tests.workers.running import House
@@ -130,11 +131,11 @@ def test_a_training_killed_in_its_second_epoch_goes_on_there(house: House) -> No
 
 def start_yolo(house: House, epochs: int) -> int:
     files = Files(str(house.home / "files"), house.home / "cache")
-    drawn = sampling.draw(files, "pcb", 9, seed=5)
+    drawn = samples.draw(files, "pcb", 9, seed=5)
     parameters = {"epochs": epochs, "image_size": 96, "batch": 2}
     with house.database.write.begin() as session:
-        project = sampling.create(session, "boards", "pcb", drawn)
-        started = training.retrain(
+        project = samples.create(session, "boards", "pcb", drawn)
+        started = trainings.retrain(
             session, project.id, "yolo", start="scratch", parameters=parameters, seed=1
         )
     return started.job.id

@@ -18,7 +18,9 @@ import pytest
 
 from backend.domain import JobState
 from backend.jobs import kinds, presence
-from backend.services import detecting, registry, sampling, training
+from backend.labels import samples
+from backend.models import registry, trainings
+from backend.runs import detection
 from backend.storage.files import Files
 from tests.workers import running
 
@@ -95,14 +97,14 @@ def test_training_and_detection_run_on_the_cluster_that_the_setting_names(
     house: running.House, cluster: Cluster
 ) -> None:
     files = Files(str(house.home / "files"), house.home / "cache")
-    drawn = sampling.draw(files, "pcb", 9, seed=5)
+    drawn = samples.draw(files, "pcb", 9, seed=5)
     parameters = {"epochs": 1, "image_size": 96, "batch": 2}
     with house.database.write.begin() as session:
-        project = sampling.create(session, "boards", "pcb", drawn)
-        started = training.retrain(
+        project = samples.create(session, "boards", "pcb", drawn)
+        started = trainings.retrain(
             session, project.id, "yolo", start="scratch", parameters=parameters
         )
-        run = detecting.ask(session, project.id, "golden", options={"ray": True}).id
+        run = detection.ask(session, project.id, "golden", options={"ray": True}).id
     house.start_worker(LOUPE_RAY_ADDRESS=cluster.address, RAY_AUTH_TOKEN=TOKEN)
     ended = [house.until_ended(id, 300.0) for id in (run, started.job.id)]
     assert [(job.state, job.error) for job in ended] == [(JobState.DONE, "")] * 2

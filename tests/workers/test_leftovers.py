@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import update
 
-from backend.jobs import holding, kinds, queue
+from backend.jobs import claims, kinds, queue
 from backend.settings import Settings
 from backend.storage import engine
 from backend.storage.engine import Database
@@ -51,9 +51,9 @@ def _put(database: Database, request: kinds.Request, ended: float | None = None)
     with database.write.begin() as session:
         id = queue.enqueue(session, request).id
         if ended is not None:
-            job = holding.claim(session, "test", kinds.Lane.SHORT)
+            job = claims.claim(session, "test", kinds.Lane.SHORT)
             assert job is not None
-            holding.finish(session, job, {})
+            claims.finish(session, job, {})
             finished = now() - timedelta(days=ended)
             session.execute(update(JobRow).where(JobRow.id == id).values(finished=finished))
         return id

@@ -10,7 +10,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.models.base import NOTHING, Detections, Lie
+from workers.families.base import NOTHING, Detections, Lie
 
 
 class Status(IntEnum):

@@ -11,15 +11,15 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from backend.domain import Detection, Run, RunImage
-from backend.services import detecting
-from backend.services.detecting import Label
-from backend.storage import engine, warehouse
+from backend.models.choice import Label
+from backend.runs import detection
+from backend.storage import engine, findings
 from workers import merged
 from workers.context import Context
 from workers.engine.chunks import ChunkResult, Looked, Status
 from workers.engine.pace import Pace
 from workers.engine.sources import Item
-from workers.models.base import Detections
+from workers.families.base import Detections
 
 log = logging.getLogger(__name__)
 AT_ONCE = 1000  # images in one transaction, at most about
@@ -47,9 +47,9 @@ class Ledger:
     def open(self, run: Run) -> None:
         """Make the run's row, or take up the one that an earlier attempt has made."""
         self._run = run
-        self._write(lambda session: warehouse.start(session, run))
+        self._write(lambda session: findings.start(session, run))
         with self._context.database.read() as session:
-            self._done = warehouse.seen(session, run.id)
+            self._done = findings.seen(session, run.id)
 
     def set_aside(self, items: Iterable[Item]) -> int:
         """Write those that cannot be looked at, each with its reason; says how many."""
@@ -66,7 +66,7 @@ class Ledger:
         for part in engine.batches(self.remaining(), AT_ONCE):
             hashes = {item.sha256 for _, item in part if item.sha256}
             with self._context.database.read() as session:
-                found = warehouse.known(session, self._opened.ledger_key, hashes)
+                found = findings.known(session, self._opened.ledger_key, hashes)
             images = [
                 _again(item, found[item.sha256])
                 for _, item in part
@@ -101,9 +101,9 @@ class Ledger:
         facts = {"known": self._known, **self.pace.facts()}
         run_id, seconds = self._opened.id, self.pace.seconds()
         with self._context.database.read() as session:
-            counts = warehouse.counts(session, run_id)
-        self._write(lambda session: warehouse.finish(session, run_id, seconds, facts, counts))
-        return {"run": run_id, **counts[warehouse.COUNTED], "seconds": round(seconds, 2), **facts}
+            counts = findings.counts(session, run_id)
+        self._write(lambda session: findings.finish(session, run_id, seconds, facts, counts))
+        return {"run": run_id, **counts[findings.COUNTED], "seconds": round(seconds, 2), **facts}
 
     @property
     def _opened(self) -> Run:
@@ -121,14 +121,14 @@ class Ledger:
         if not images:
             return
         doubts = {
-            image.image_id: round(warehouse.doubt(one.score for one in image.detections), 4)
+            image.image_id: round(findings.doubt(one.score for one in image.detections), 4)
             for image in images
         }
 
         def write(session: Session) -> None:
-            warehouse.record(session, self._opened.id, images)
+            findings.record(session, self._opened.id, images)
             if self._opened.project_id is not None and "path" not in self._opened.source:
-                detecting.mark(session, doubts)
+                detection.mark(session, doubts)
 
         self._write(write)
         self._done.update(doubts)

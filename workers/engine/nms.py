@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.models.base import Detections
+from workers.families.base import Detections
 
 MOST = 300
 

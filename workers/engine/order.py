@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from workers.engine import pictures
+from workers.engine import decoding
 from workers.engine.chunks import Chunk
 
 AHEAD = 32e6  # bytes of files that are held at once to look at their sizes
@@ -41,5 +41,5 @@ def alike(chunk: Chunk, backwards: bool) -> list[int]:
 
 def _slope(source: str, carried: Mapping[str, bytes]) -> float:
     """Width by height, as far as a glance tells it; 0 for those of which nothing is known."""
-    size = pictures.glance(carried[source]) if source in carried else None
+    size = decoding.glance(carried[source]) if source in carried else None
     return size[0] / size[1] if size else 0.0

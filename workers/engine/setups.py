@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from backend import families
-from backend.services import detecting, tiling
-from backend.services.detecting import Chosen, Label
+from backend.models import choice
+from backend.models.choice import Chosen, Label
+from backend.projects import large_pictures
+from backend.runs import detection
 from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from workers.engine import tiles
 from workers.engine.work import Setup
-from workers.models.golden import names as rules
+from workers.families.golden import names as rules
 from workers.runtimes import Source, preparing
 from workers.runtimes.preparing import Prepared
 
@@ -56,7 +58,7 @@ def setup(
     options: Mapping[str, Any],
 ) -> Setup:
     """How workers load it and look at pictures."""
-    confidence = float(options.get("confidence", detecting.CONFIDENCE))
+    confidence = float(options.get("confidence", detection.CONFIDENCE))
     tile = _tile(rooms, project_id, chosen, prepared, str(options.get("tiles", "")))
     needs_all = bool(tile) or families.find(chosen.family).needs_golden
     card = prepared.precision == "f16"
@@ -77,7 +79,7 @@ def labels(
 ) -> tuple[Label, ...]:
     """What the classes of the model are in the project."""
     with rooms.database.read() as session:
-        return detecting.labels(session, project_id, chosen, prepared.source.classes)
+        return choice.labels(session, project_id, chosen, prepared.source.classes)
 
 
 def _source(
@@ -86,7 +88,7 @@ def _source(
     size = options.get("image_size") or (chosen.parameters or {}).get("image_size") or 0
     if not chosen.weights:
         with rooms.database.read() as session:
-            said = detecting.class_names(session, project_id)
+            said = choice.known_names(session, project_id)
         names = tuple(rules.known(one) for one in said)
         return Source(chosen.family, None, chosen.classes or names, int(size))
     stored = len(chosen.weights) == 64 and rooms.files.has(chosen.weights)
@@ -103,6 +105,6 @@ def _tile(
     size, longest = 0.0, 1.0
     if project_id is not None:
         with rooms.database.read() as session:
-            size, longest = detecting.typical_sizes(session, project_id)
-            wish = wish or tiling.wish(session, project_id)
-    return tiles.side_for(wish or tiling.AUTO, prepared.source.image_size, size, longest)
+            size, longest = detection.typical_sizes(session, project_id)
+            wish = wish or large_pictures.wish(session, project_id)
+    return tiles.side_for(wish or large_pictures.AUTO, prepared.source.image_size, size, longest)

@@ -13,7 +13,7 @@ from typing import Any
 import fsspec
 
 from backend.errors import Invalid, NotFound
-from backend.formats import archives
+from backend.formats.source import archives
 
 SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"))
 LISTS = frozenset((".txt", ".lst"))

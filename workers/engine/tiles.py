@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.errors import Refused
-from workers.models.base import Answer, Detections, Model, Picture
+from workers.families.base import Answer, Detections, Model, Picture
 
 OVERLAP = 0.2  # of a tile; what is smaller lies whole in some tile
 LARGE = 1.25  # pictures up to so many tiles long are looked at whole

@@ -14,18 +14,10 @@ import cv2
 import numpy as np
 
 from backend.errors import LoupeError, Refused
-from workers.engine import chunks, order, pictures
+from workers.engine import chunks, decoding, order
 from workers.engine.chunks import Chunk, ChunkResult, Looked, Status
 from workers.engine.tiles import Tiled
-from workers.models.base import (
-    NOTHING,
-    Answer,
-    Detections,
-    Laying,
-    Lie,
-    Model,
-    Picture,
-)
+from workers.families.base import NOTHING, Answer, Detections, Laying, Lie, Model, Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +102,9 @@ class Worker:
         picture = Picture(decoded.pixels, clean, _name(source))
         return Opened(index, picture, decoded.width, decoded.height)
 
-    def _decoded(self, source: str, carried: Mapping[str, bytes]) -> pictures.Decoded:
-        data = carried[source] if source in carried else pictures.read(source)
-        return pictures.decode(data, _name(source), self.setup.wanted, self.setup.megapixels)
+    def _decoded(self, source: str, carried: Mapping[str, bytes]) -> decoding.Decoded:
+        data = carried[source] if source in carried else decoding.read(source)
+        return decoding.decode(data, _name(source), self.setup.wanted, self.setup.megapixels)
 
     def _predict(self, batch: Sequence[Picture]) -> Sequence[tuple[Answer, Lie]]:
         if not batch:

@@ -10,11 +10,12 @@ from backend.domain import Split, Task
 from backend.errors import Refused, Unavailable
 from backend.families import find
 from backend.jobs import kinds
-from backend.services import detecting, measurements, registry
-from workers import data, evaluating, metrics, runtimes
+from backend.models import choice, measurements, registry
+from workers import data, runtimes
 from workers.context import Context
-from workers.evaluating import Tell
-from workers.models.base import Example
+from workers.evaluation import appraisal, metrics
+from workers.evaluation.appraisal import Tell
+from workers.families.base import Example
 from workers.runtimes import Source, preparing
 
 MOST = 192
@@ -36,12 +37,12 @@ def run(context: Context) -> Mapping[str, Any]:
     request = cast("kinds.Benchmark", context.request)
     with context.database.read() as session:
         model = registry.get(session, request.model_id)
-        chosen = detecting.choose(session, model.project_id, model.name)
+        chosen = choice.choose(session, model.project_id, model.name)
     if model.snapshot_id is None or find(model.family).task is not Task.DETECT:
         raise Refused(f"{model.name} cannot be measured so: it is no detector trained here.")
     laid_out = data.lay_out(context, model.snapshot_id)
     snapshot = laid_out.set
-    split = Split.VAL if snapshot.of(Split.VAL) else evaluating.held_out(snapshot)
+    split = Split.VAL if snapshot.of(Split.VAL) else appraisal.held_out(snapshot)
     examples = snapshot.of(split)[:MOST]
     size = int(model.parameters.get("image_size", 0))
     weights = context.files.local_path(model.weights)
@@ -86,8 +87,8 @@ def _measure(context: Context, bench: Bench, way: tuple[str, str], tell: Tell) -
     paths = [example.path for example in examples]
     prepared = preparing.prepare(bench.source, context.settings.cache, *way, paths)
     loaded = preparing.load(prepared, LEAST_SCORE)
-    evaluating.look_with(loaded, examples[:1], classes, tell, 1, known=known)
-    seen = evaluating.look_with(loaded, examples, classes, tell, 1, known=known)
-    figures = metrics.report(evaluating.judged(seen, classes), classes, resamples=0)
+    appraisal.look_with(loaded, examples[:1], classes, tell, 1, known=known)
+    seen = appraisal.look_with(loaded, examples, classes, tell, 1, known=known)
+    figures = metrics.report(appraisal.judged(seen, classes), classes, resamples=0)
     worth = {name: figures[name] for name in ("map50", "map50_95")}
     return {**worth, "images_per_second": round(len(examples) / max(seen.seconds, 1e-9), 1)}

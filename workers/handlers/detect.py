@@ -12,11 +12,11 @@ from backend import families
 from backend.domain import Run
 from backend.errors import Refused
 from backend.jobs import kinds
-from backend.services import detecting
-from backend.services.detecting import Chosen
-from backend.storage import warehouse
+from backend.models import choice
+from backend.models.choice import Chosen
+from backend.runs import detection
+from backend.storage import findings
 from backend.words import many
-from workers import fitting
 from workers.context import Context
 from workers.engine import pools, setups, sources
 from workers.engine.chunks import Work
@@ -25,6 +25,7 @@ from workers.engine.pools import Pool
 from workers.engine.setups import Rooms
 from workers.engine.sources import Item
 from workers.engine.work import Setup
+from workers.goldens import match
 from workers.runtimes.preparing import Prepared
 
 
@@ -33,9 +34,9 @@ def run(context: Context) -> Mapping[str, Any]:
     request = cast("kinds.Detect", context.request)
     rooms = Rooms(context.database, context.files, context.settings)
     with context.database.read() as session:
-        chosen = detecting.chosen_by(session, request)
+        chosen = choice.chosen_by(session, request)
     if request.project_id is not None and families.find(chosen.family).needs_golden:
-        fitting.fit(context, request.project_id, request.source)
+        match.fit(context, request.project_id, request.source)
     context.progress(None, f"Listing the images and preparing {chosen.name}")
     items = list(_items(context, request))
     if not items:
@@ -101,13 +102,13 @@ def _look(
 def _items(context: Context, request: kinds.Detect) -> Iterator[Item]:
     if "path" in request.source:
         with context.database.read() as session:
-            written = warehouse.numbers(session, context.job.id)
+            written = findings.numbers(session, context.job.id)
         yield from sources.items(str(request.source["path"]), written)
         return
     if request.project_id is None:
         raise Refused("Without a project a detection needs a picture, folder, list or URL.")
     with context.database.read() as session:
-        for one in detecting.subjects(session, request.project_id, request.source):
+        for one in detection.subjects(session, request.project_id, request.source):
             golden = context.files.location(one.golden_sha256) if one.golden_sha256 else ""
             source = context.files.location(one.sha256)
             yield Item(one.image_id, one.name, source, one.sha256, golden, one.golden_sha256)

@@ -8,11 +8,12 @@ from typing import Any, cast
 from backend.domain import Model
 from backend.errors import Refused
 from backend.jobs import kinds
-from backend.services import registry
-from workers import data, evaluating, recording, standing
+from backend.models import registry
+from workers import data
 from workers.context import Context
 from workers.data import LaidOut
-from workers.evaluating import Seen
+from workers.evaluation import appraisal, challenge, record
+from workers.evaluation.appraisal import Seen
 
 
 def run(context: Context) -> Mapping[str, Any]:
@@ -24,20 +25,20 @@ def run(context: Context) -> Mapping[str, Any]:
     if snapshot_id is None:
         raise Refused(f"{model.name} was not trained here, so there is no snapshot to judge it by.")
     laid_out = data.lay_out(context, snapshot_id)
-    split, examples = evaluating.part(laid_out.set, request.split)
+    split, examples = appraisal.part(laid_out.set, request.split)
     weights = context.files.local_path(model.weights)
     share = (0.0, 0.5 if request.against else 1.0)
-    tell = standing.telling(context, share, model.name)
+    tell = challenge.telling(context, share, model.name)
     classes = laid_out.set.classes
-    seen = evaluating.look(model.family, weights, examples, classes, tell, laid_out.known(model))
-    recording.keep(context, model, model.weights, laid_out, seen)
-    figures = laid_out.kept(evaluating.report(model.family, seen, classes, request.iou))
+    seen = appraisal.look(model.family, weights, examples, classes, tell, laid_out.known(model))
+    record.keep(context, model, model.weights, laid_out, seen)
+    figures = laid_out.kept(appraisal.report(model.family, seen, classes, request.iou))
     figures = {**figures, "split": str(split)}
-    recording.measured(context, model.id, figures)
+    record.measured(context, model.id, figures)
     against = _against(context, request, laid_out, seen)
-    if split == evaluating.held_out(laid_out.set) and request.iou == 0.5:
+    if split == appraisal.held_out(laid_out.set) and request.iou == 0.5:
         _keep(context, model, figures, against)
-    words = {"verdict": standing.verdict(model.name, against, laid_out)} if against else {}
+    words = {"verdict": challenge.verdict(model.name, against, laid_out)} if against else {}
     return {"model": model.name, "model_id": model.id, **figures, "against": against, **words}
 
 
@@ -49,7 +50,7 @@ def _against(
         return {}
     with context.database.read() as session:
         other = registry.get(session, request.against)
-    return standing.against(context, other, laid_out, seen, (0.5, 1.0), request.iou)
+    return challenge.against(context, other, laid_out, seen, (0.5, 1.0), request.iou)
 
 
 def _keep(

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from backend.errors import Refused
 from backend.jobs import kinds
-from backend.services import exporting, leaving, projects
+from backend.labels import export_choice, exports
+from backend.projects import catalogue
 from workers.context import Context
 
 
@@ -23,9 +24,9 @@ def run(context: Context) -> Mapping[str, Any]:
         context.progress(done / max(total, 1), f"{done:,} of {total:,} pictures")
 
     with context.database.read.begin() as session:
-        name = projects.get(session, request.project_id).name
-        asked = leaving.asked(request.source, request.shares, request.seed)
-        result = exporting.run(session, context.files, name, written, request.format, told, asked)
+        name = catalogue.get(session, request.project_id).name
+        asked = export_choice.asked(request.source, request.shares, request.seed)
+        result = exports.run(session, context.files, name, written, request.format, told, asked)
     out = context.settings.exports / f"{context.job.id}.zip"
     out.parent.mkdir(parents=True, exist_ok=True)
     written.replace(out)

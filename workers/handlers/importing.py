@@ -9,10 +9,12 @@ from typing import Any, cast
 
 from backend.errors import Refused
 from backend.jobs import kinds
-from backend.services import detecting, importing, projects
-from backend.services.importing import Into
+from backend.labels import imports
+from backend.labels.imports import Into
+from backend.projects import catalogue
+from backend.runs import detection
 from workers.context import Context
-from workers.lookalikes import Lookalikes
+from workers.goldens.lookalikes import Lookalikes
 
 LISTED = 500
 
@@ -23,7 +25,7 @@ def run(context: Context) -> Mapping[str, Any]:
     if request.project_id is None:
         raise Refused("An import needs a project.")
     with context.database.read() as session:
-        name = projects.get(session, request.project_id).name
+        name = catalogue.get(session, request.project_id).name
 
     def told(done: int, total: int) -> None:
         context.progress(done / max(total, 1), f"{done:,} of {total:,} pictures")
@@ -31,7 +33,7 @@ def run(context: Context) -> Mapping[str, Any]:
     author, fence, lot = context.job.author, context.fence, request.lot
     into = Into(context.database, context.files, name, author, fence, told, lot)
     source = Path(request.source)
-    result = importing.run(into, source, context.settings, request.format, request.masks)
+    result = imports.run(into, source, context.settings, request.format, request.masks)
     _drop_upload(source, context.settings.uploads)
     if result.goldens:
         _learn(context, request.project_id)
@@ -42,7 +44,7 @@ def run(context: Context) -> Mapping[str, Any]:
 def _learn(context: Context, project_id: int) -> None:
     """Look at the goldens once, so that nobody who tries a picture waits for it."""
     with context.database.read() as session:
-        goldens = detecting.goldens(session, project_id)
+        goldens = detection.goldens(session, project_id)
 
     def told(done: int, all_: int) -> None:
         context.progress(done / all_, f"Golden {done:,} of {all_:,}")

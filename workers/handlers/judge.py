@@ -11,12 +11,13 @@ from backend.domain import Detection, Run
 from backend.errors import Refused
 from backend.formats import predictions
 from backend.jobs import kinds
-from backend.services import registry
-from workers import data, evaluating, metrics, recording, standing
+from backend.models import registry
+from workers import data
 from workers.context import Context
 from workers.data import LaidOut
-from workers.evaluating import Seen
-from workers.models.base import NOTHING, Detections, Example
+from workers.evaluation import appraisal, challenge, metrics, record
+from workers.evaluation.appraisal import Seen
+from workers.families.base import NOTHING, Detections, Example
 
 IMPORTED = "imported"
 
@@ -25,18 +26,18 @@ def run(context: Context) -> Mapping[str, Any]:
     """Give the figures, kept as a run that a person can look at."""
     request = cast("kinds.Judge", context.request)
     laid_out = data.lay_out(context, request.snapshot_id)
-    split, examples = evaluating.part(laid_out.set, request.split)
+    split, examples = appraisal.part(laid_out.set, request.split)
     seen, left_out = _seen(context, request, laid_out, examples)
     made = Run(
         id=context.job.id, model=request.name, family=IMPORTED, at=context.job.at,
-        project_id=request.project_id, purpose=recording.PURPOSE, author=context.job.author,
+        project_id=request.project_id, purpose=record.PURPOSE, author=context.job.author,
         source={"images": len(examples)},
     )  # fmt: skip
-    recording.write(context, made, laid_out, seen)
-    judged = evaluating.judged(seen, laid_out.set.classes)
+    record.write(context, made, laid_out, seen)
+    judged = appraisal.judged(seen, laid_out.set.classes)
     found = laid_out.kept(metrics.report(judged, laid_out.set.classes, request.iou))
     told = {**found, "split": str(split), **left_out}
-    recording.measured(context, None, told)
+    record.measured(context, None, told)
     return {"model": request.name, **told, **_against(context, request, laid_out, seen)}
 
 
@@ -71,5 +72,5 @@ def _against(
         return {"against": {}}
     with context.database.read() as session:
         other = registry.get(session, request.model_id)
-    against = standing.against(context, other, laid_out, seen, (0.0, 1.0), request.iou)
-    return {"against": against, "verdict": standing.verdict(request.name, against, laid_out)}
+    against = challenge.against(context, other, laid_out, seen, (0.0, 1.0), request.iou)
+    return {"against": against, "verdict": challenge.verdict(request.name, against, laid_out)}

@@ -12,9 +12,10 @@ from typing import Any, cast
 from backend.domain import ModelState
 from backend.errors import Refused, Unavailable
 from backend.jobs import kinds
-from backend.services import projects, registry
+from backend.models import registry
+from backend.projects import catalogue
 from workers.context import Context
-from workers.models import base
+from workers.families import base
 
 
 def run(context: Context) -> Mapping[str, Any]:
@@ -22,7 +23,7 @@ def run(context: Context) -> Mapping[str, Any]:
     request = cast("kinds.Publish", context.request)
     with context.database.read() as session:
         model = registry.get(session, request.model_id)
-        project = projects.get(session, model.project_id)
+        project = catalogue.get(session, model.project_id)
     if model.state is not ModelState.READY:
         raise Refused(f"{model.name} is not ready, so it cannot be exported.")
     context.progress(0.1, f"Writing {model.name} for {request.runtime}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.errors import Refused
-from backend.services import removing
+from backend.upkeep import removal
 from workers.context import Context
 
 
@@ -19,4 +19,4 @@ def run(context: Context) -> Mapping[str, Any]:
     def told(done: int, total: int) -> None:
         context.progress(done / max(total, 1), f"{done:,} of {total:,} images")
 
-    return {"images": removing.purge(context.database, project_id, told)}
+    return {"images": removal.purge(context.database, project_id, told)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from backend.jobs import kinds
-from backend.services import removing
+from backend.upkeep import removal
 from workers.context import Context
 
 # A training may still write its last checkpoint.
@@ -20,5 +20,5 @@ def run(context: Context) -> Mapping[str, Any]:
     def told(done: int, total: int) -> None:
         context.progress(done / total, f"{done} of {total} tables")
 
-    removing.finish(context.database, request.removed, told, PATIENCE)
+    removal.finish(context.database, request.removed, told, PATIENCE)
     return {"removed": request.name}

@@ -15,12 +15,14 @@ from typing import Any, cast
 from backend import version
 from backend.domain import Split
 from backend.jobs import holder, kinds
-from backend.services import measurements, preflight, registry
-from workers import cluster, data, evaluating, load, standing, tracking
+from backend.models import measurements, preflight, registry
+from workers import cluster, data, load
 from workers.context import Context
 from workers.data import LaidOut
-from workers.models import base
-from workers.models.base import Parameters, Trained
+from workers.evaluation import appraisal, challenge
+from workers.families import base
+from workers.families.base import Parameters, Trained
+from workers.training import tracking
 
 TRAINED = 0.9
 
@@ -51,17 +53,17 @@ def run(context: Context) -> Mapping[str, Any]:
     laid_out = data.lay_out(context, request.snapshot_id)
     trained = _train(context, request, laid_out)
     seconds = time.monotonic() - began
-    weights = context.files.put_file(trained.weights)
+    stored = context.files.put_file(trained.weights)
     with context.database.read() as session:
         model = registry.get(session, request.model_id)
-    evaluation, against = standing.measure(context, model, weights, laid_out, (TRAINED, 1.0))
+    evaluation, against = challenge.measure(context, model, stored, laid_out, (TRAINED, 1.0))
     provenance = _provenance(context, request, trained, seconds)
     with context.database.write.begin() as session:
         context.fence(session)
         model = registry.complete(
             session,
             model.id,
-            weights,
+            stored,
             evaluation,
             against=against,
             provenance=provenance,
@@ -116,7 +118,7 @@ def _takes_over(request: kinds.Train, against: Mapping[str, Any]) -> bool:
 
 def _start(context: Context, request: kinds.Train, laid_out: LaidOut) -> Path | None:
     """Start weights are a file, or the hash of a model, named as its classes are now."""
-    from workers.models import weights
+    from workers.weights import weight_files
 
     start = request.start
     if not start or Path(start).is_absolute():
@@ -125,7 +127,7 @@ def _start(context: Context, request: kinds.Train, laid_out: LaidOut) -> Path | 
     with context.database.read() as session:
         model = registry.by_weights(session, request.project_id or 0, start)
     known = laid_out.known(model) if model else ()
-    return weights.renamed(path, known, context.folder / "start.safetensors")
+    return weight_files.renamed(path, known, context.folder / "start.safetensors")
 
 
 def _provenance(
@@ -141,7 +143,7 @@ def _provenance(
         **({"seconds": round(seconds, 1)} if context.job.attempt == 1 else {}),
         "machine": holder.parts(context.job.worker)[0],
         "cores": os.cpu_count(),
-        "devices": evaluating.device(),
+        "devices": appraisal.device(),
         "cluster": context.settings.ray_address or "this machine",
         "code": version.code(),
         "versions": _versions(),

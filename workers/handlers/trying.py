@@ -14,14 +14,15 @@ from backend import families
 from backend.domain import Detection
 from backend.errors import Invalid, Refused
 from backend.jobs import kinds
-from backend.services import detecting
-from backend.services.detecting import Label
-from workers import lookalikes
+from backend.models import choice
+from backend.models.choice import Label
+from backend.runs import detection
 from workers.context import Context
-from workers.engine import ledger, pictures, setups, work
+from workers.engine import decoding, ledger, setups, work
 from workers.engine.setups import Rooms
-from workers.lookalikes import Lookalikes
-from workers.models.base import Answer, Detections, Model, Picture, Pixels
+from workers.families.base import Answer, Detections, Model, Picture, Pixels
+from workers.goldens import lookalikes
+from workers.goldens.lookalikes import Lookalikes
 
 MOST_MODELS = 2
 LEAST = 0.1
@@ -44,7 +45,7 @@ class Trier:
         request = cast("kinds.Try", context.request)
         try:
             return self._answer(context, request)
-        except (Refused, pictures.Unreadable) as refusal:
+        except (Refused, decoding.Unreadable) as refusal:
             return {"refused": str(refusal)}
         finally:
             Path(request.path).unlink(missing_ok=True)
@@ -54,7 +55,7 @@ class Trier:
         model, name, labels = self._model(context, request)
         began = time.perf_counter()
         path = Path(request.path)
-        decoded = pictures.decode(pictures.read(str(path)), path.name)
+        decoded = decoding.decode(decoding.read(str(path)), path.name)
         found = self._boxes(context, request, model, decoded)
         milliseconds = (time.perf_counter() - began) * 1000
         return {
@@ -66,19 +67,19 @@ class Trier:
         }
 
     def _boxes(
-        self, context: Context, request: kinds.Try, model: Model, decoded: pictures.Decoded
+        self, context: Context, request: kinds.Try, model: Model, decoded: decoding.Decoded
     ) -> Detections:
         picture = Picture(decoded.pixels)
         if families.find(request.family).needs_golden:
             picture = Picture(decoded.pixels, self._golden(context, request, decoded))
         return _sure(model.predict([picture])[0])
 
-    def _golden(self, context: Context, request: kinds.Try, decoded: pictures.Decoded) -> Pixels:
+    def _golden(self, context: Context, request: kinds.Try, decoded: decoding.Decoded) -> Pixels:
         """The golden of the project that shows the same product."""
         if request.project_id is None:
             raise Invalid("The golden board needs a project with golden pictures.")
         with context.database.read() as session:
-            goldens = detecting.goldens(session, request.project_id)
+            goldens = detection.goldens(session, request.project_id)
         if not goldens:
             raise Refused(
                 "The project has no golden picture with which this one could be compared."
@@ -92,13 +93,13 @@ class Trier:
             raise Refused(
                 f"The picture fits none of the project's {len(goldens):,} golden pictures."
             )
-        data = pictures.read(context.files.location(best.sha256))
-        return pictures.decode(data, f"its golden {best.name}").pixels
+        data = decoding.read(context.files.location(best.sha256))
+        return decoding.decode(data, f"its golden {best.name}").pixels
 
     def _model(self, context: Context, request: kinds.Try) -> tuple[Model, str, Sequence[Label]]:
         rooms = Rooms(context.database, context.files, context.settings)
         with context.database.read() as session:
-            chosen = detecting.chosen_by(session, request)
+            chosen = choice.chosen_by(session, request)
         options = {"confidence": LEAST, **request.options}
         prepared = setups.prepare(rooms, request.project_id, chosen, options, apart=True)
         setup = setups.setup(rooms, request.project_id, chosen, prepared, options)

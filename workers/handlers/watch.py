@@ -15,19 +15,20 @@ from backend import families
 from backend.domain import RunImage
 from backend.errors import LoupeError, Refused
 from backend.jobs import kinds
-from backend.services import detecting, documents
-from backend.services.detecting import Label
+from backend.models import choice
+from backend.models.choice import Label
+from backend.runs import detection, documents
 from backend.words import many
-from workers import lookalikes
 from workers.context import Context
-from workers.engine import chunks, pictures, setups, sources
+from workers.engine import chunks, decoding, setups, sources
 from workers.engine.chunks import Work
 from workers.engine.ledger import Ledger
 from workers.engine.setups import Rooms
 from workers.engine.sources import Item
 from workers.engine.work import Worker
+from workers.goldens import lookalikes
+from workers.goldens.lookalikes import Lookalikes
 from workers.handlers import detect
-from workers.lookalikes import Lookalikes
 
 EVERY = 0.2  # seconds between looks into the folder
 PATIENCE = 5.0  # seconds that an unreadable file is given to become whole
@@ -57,7 +58,7 @@ def run(context: Context) -> Mapping[str, Any]:
         raise Refused("The golden board needs a project with golden pictures.")
     rooms = Rooms(context.database, context.files, context.settings)
     with context.database.read() as session:
-        chosen = detecting.chosen_by(session, request)
+        chosen = choice.chosen_by(session, request)
     prepared = setups.prepare(rooms, request.project_id, chosen, request.options)
     setup = setups.setup(rooms, request.project_id, chosen, prepared, request.options)
     worker = Worker(setup)
@@ -167,12 +168,12 @@ class Watch:
         if self._project is None:
             return item
         try:
-            data = pictures.read(item.source)
-            small = lookalikes.small(pictures.decode(data, item.name, lookalikes.SIDE).pixels)
+            data = decoding.read(item.source)
+            small = lookalikes.small(decoding.decode(data, item.name, lookalikes.SIDE).pixels)
         except LoupeError:  # the look itself tells
             return item
         with self._context.database.read() as session:
-            goldens = detecting.goldens(session, self._project)
+            goldens = detection.goldens(session, self._project)
         best = self._alike.best(small, goldens)
         if best is None:
             return item

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from backend import settings as all_settings
 from backend.domain import Job
 from backend.errors import Cancelled, LeaseLost, LoupeError, Refused, Unavailable
-from backend.jobs import holding, journal, kinds, queue
+from backend.jobs import claims, journal, kinds, queue
 from backend.settings import Settings
 from backend.storage import engine, files, outages
 from workers import cluster, handlers, scratch, wire
@@ -58,7 +58,7 @@ def carry_out(database: engine.Database, job: Job, run: Callable[[], Mapping[str
     try:
         result = run()
         with database.write.begin() as session:
-            holding.finish(session, job, result)
+            claims.finish(session, job, result)
     except (Cancelled, LeaseLost) as ended:
         log.info("%s", ended)
     except Unavailable as error:
@@ -86,11 +86,11 @@ def _give_up(database: engine.Database, job: Job, error: Exception) -> None:
 
 
 def _forgive(database: engine.Database, job: Job, reason: str) -> None:
-    _write(database, lambda session: holding.forgive(session, job, reason))
+    _write(database, lambda session: claims.forgive(session, job, reason))
 
 
 def _fail(database: engine.Database, job: Job, reason: str) -> None:
-    _write(database, lambda session: holding.fail(session, job, reason))
+    _write(database, lambda session: claims.fail(session, job, reason))
 
 
 def _write(database: engine.Database, end: Callable[[Session], object]) -> None:

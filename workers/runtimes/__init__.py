@@ -11,7 +11,7 @@ from typing import Protocol, cast
 
 from backend.errors import Invalid, Unavailable
 from backend.runtimes import PRECISIONS
-from workers.models.base import Model
+from workers.families.base import Model
 
 
 @dataclass(frozen=True, slots=True)

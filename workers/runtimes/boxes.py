@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from backend.errors import Unavailable
 from workers.engine import nms
-from workers.models import letterbox
-from workers.models.base import NOTHING, Detections, Picture
-from workers.models.letterbox import Fit
+from workers.families import letterbox
+from workers.families.base import NOTHING, Detections, Picture
+from workers.families.letterbox import Fit
 
 IOU = 0.7
 
@@ -34,7 +34,7 @@ class Forward(Protocol):
 
 
 class BoxModel:
-    """A detection graph as a model of `workers.models.base`."""
+    """A detection graph as a model of `workers.families.base`."""
 
     def __init__(
         self,

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from backend.errors import Unavailable
-from workers.models import letterbox
-from workers.models.base import Detections, Picture, Pixels
+from workers.families import letterbox
+from workers.families.base import Detections, Picture, Pixels
 from workers.runtimes.boxes import Forward
 
 
 class LabelModel:
-    """A classifier as a model of `workers.models.base`."""
+    """A classifier as a model of `workers.families.base`."""
 
     def __init__(self, forward: Forward, classes: tuple[str, ...], size: int) -> None:
         self.classes, self.image_size = classes, size

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from workers.models import base, golden
-from workers.models.base import Model
-from workers.models.golden import weights
+from workers.families import base, golden
+from workers.families.base import Model
+from workers.families.golden import golden_file
 from workers.runtimes import Source, partners
 
 
@@ -42,7 +42,7 @@ def load(folder: Path, source: Source, precision: str, confidence: float, thread
 def _golden(source: Source, detector: Model | None) -> Model:
     if source.weights is None:
         return golden.untrained(source.classes)
-    return weights.read(source.weights, "", detector)
+    return golden_file.read(source.weights, "", detector)
 
 
 def _bound(threads: int) -> None:

@@ -9,11 +9,11 @@ from backend.errors import Invalid
 from workers.runtimes import Source
 
 
-def yolo(weights: Path) -> tuple[Any, tuple[str, ...]]:
+def yolo(path: Path) -> tuple[Any, tuple[str, ...]]:
     """A fused ultralytics detection network in float32, and its classes."""
-    from workers.models import yolo_network
+    from workers.families.yolo import yolo_network
 
-    header, network = yolo_network.read(weights)
+    header, network = yolo_network.read(path)
     network.fuse(verbose=False)
     return network, header.classes
 
@@ -23,13 +23,13 @@ def about(source: Source) -> tuple[tuple[str, ...], int]:
     if source.weights is None:
         raise Invalid(f"The family {source.family} needs weights: train a model first.")
     if source.family == "yolo":
-        from workers.models import yolo_network
+        from workers.families.yolo import yolo_network
 
         header, _ = yolo_network.read(source.weights)
     else:
-        from workers.models import weights
+        from workers.weights import weight_files
 
-        header = weights.peek(source.weights)
+        header = weight_files.peek(source.weights)
     return header.classes, source.image_size or header.image_size
 
 
@@ -54,7 +54,7 @@ def detector(source: Source) -> tuple[Any, tuple[str, ...]]:
 
 def torchvision(source: Source) -> Any:
     """The graph of a family that torchvision's networks serve."""
-    from workers.models import classifier, faster_rcnn
+    from workers.families import classifier, faster_rcnn
     from workers.runtimes.torchvision_graphs import LabelGraph, RcnnGraph
 
     if source.family == "classifier":

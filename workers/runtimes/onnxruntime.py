@@ -11,7 +11,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from workers.models.base import Model
+from workers.families.base import Model
 from workers.runtimes import Source
 from workers.runtimes.boxes import BoxModel
 

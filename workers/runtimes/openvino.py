@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.errors import Invalid, Refused
-from workers.models import letterbox
-from workers.models.base import Model
+from workers.families import letterbox
+from workers.families.base import Model
 from workers.runtimes import Source, compiled
 from workers.runtimes.boxes import BoxModel
 from workers.runtimes.labels import LabelModel

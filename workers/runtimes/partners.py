@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workers import runtimes
-from workers.models.base import Model
-from workers.models.golden import weights
+from workers.families.base import Model
+from workers.families.golden import golden_file
 from workers.runtimes import Source
 
 FILE, FACTS = "detector", "detector.json"
@@ -17,7 +17,7 @@ LEAST = 0.001  # the golden model weighs faint evidence by itself
 
 def prepare(golden: Path | None, folder: Path, pictures: Sequence[Path]) -> None:
     """Fill the folder from the golden model's file, if that carries a detector."""
-    found = weights.carried(golden) if golden else None
+    found = golden_file.carried(golden) if golden else None
     if found is None:
         return
     family, data = found

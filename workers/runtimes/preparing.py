@@ -14,7 +14,7 @@ from pathlib import Path
 from backend import apart
 from backend.errors import Invalid, NotFound
 from workers import runtimes
-from workers.models.base import Model
+from workers.families.base import Model
 from workers.runtimes import Source
 
 GENERATION = 8  # of what `prepare` writes; a change makes every model be prepared anew

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workers.models.base import Model
+from workers.families.base import Model
 from workers.runtimes import Source, networks
 from workers.runtimes.boxes import BoxModel
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from workers.models import classifier
+from workers.families import classifier
 
 
 class RcnnGraph(nn.Module):

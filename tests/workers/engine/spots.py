@@ -13,7 +13,7 @@ import numpy as np
 
 from backend.errors import Invalid
 from workers.engine.work import Setup
-from workers.models.base import NOTHING, Detections, Picture
+from workers.families.base import NOTHING, Detections, Picture
 
 
 class Spots:

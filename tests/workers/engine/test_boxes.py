@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workers.engine import nms
-from workers.models import letterbox
+from workers.families import letterbox
 
 
 @pytest.mark.parametrize(("width", "height"), [(500, 375), (375, 500), (640, 640), (3000, 40)])

@@ -12,7 +12,7 @@ from PIL import Image
 from workers.engine import chunks, order, work
 from workers.engine.chunks import Status, Work
 from workers.engine.work import Setup, Worker
-from workers.models.base import Detections, Picture
+from workers.families.base import Detections, Picture
 
 SIZES = {"tall": (60, 80), "wide": (80, 60), "long": (90, 60)}
 

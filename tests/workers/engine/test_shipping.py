@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.app.finding import WEIGHTS
+from tests.app.commands.finding import WEIGHTS
 from workers.engine import shipping
-from workers.models.base import Picture
+from workers.families.base import Picture
 from workers.runtimes import Source, preparing
 from workers.runtimes.preparing import Prepared
 

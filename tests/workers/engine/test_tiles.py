@@ -10,7 +10,7 @@ from backend import matching
 from tests.workers.engine import spots
 from workers.engine import tiles
 from workers.engine.tiles import Tiled
-from workers.models.base import NOTHING, Detections, Model, Picture
+from workers.families.base import NOTHING, Detections, Model, Picture
 from workers.runtimes import Source, preparing
 
 

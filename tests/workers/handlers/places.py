@@ -9,10 +9,11 @@ from typing import Any
 from pydantic import SecretStr
 
 from backend.domain import Job, JobState, Run
-from backend.jobs import holding, kinds, queue
-from backend.services import detecting, sampling
+from backend.jobs import claims, kinds, queue
+from backend.labels import samples
+from backend.runs import detection
 from backend.settings import Settings
-from backend.storage import engine, files, warehouse
+from backend.storage import engine, files, findings
 from backend.storage.engine import Database
 from workers import handlers
 from workers.context import Context
@@ -28,21 +29,21 @@ class Place:
 
     def sample(self, count: int, kind: str = "pcb") -> int:
         """A drawn project; gives its id."""
-        drawn = sampling.draw(self.files, kind, count)
+        drawn = samples.draw(self.files, kind, count)
         with self.database.write.begin() as session:
-            return sampling.create(session, f"sample of {count}", kind, drawn).id
+            return samples.create(session, f"sample of {count}", kind, drawn).id
 
     def detect(self, project_id: int | None, model: str = "golden", **asked: Any) -> dict[str, Any]:
         """Ask for a detection and carry it out here; gives the job's result."""
         with self.database.write.begin() as session:
-            detecting.ask(session, project_id, model, **asked)
+            detection.ask(session, project_id, model, **asked)
         return self.carry_out(self.claim())
 
     def claim(self) -> Job:
         """Take the next job as a worker does."""
         for lane in kinds.Lane:
             with self.database.write.begin() as session:
-                job = holding.claim(session, "test", lane)
+                job = claims.claim(session, "test", lane)
             if job is not None:
                 return job
         raise AssertionError("no job waits")
@@ -51,7 +52,7 @@ class Place:
         """Run the job's handler to its end."""
         result = dict(handlers.find(job.kind).run(self.context(job)))
         with self.database.write.begin() as session:
-            holding.finish(session, job, result)
+            claims.finish(session, job, result)
             assert queue.get(session, job.id).state is JobState.DONE
         return result
 
@@ -65,7 +66,7 @@ class Place:
     def run(self, run_id: int) -> Run:
         """The run's row."""
         with self.database.read() as session:
-            return warehouse.get(session, run_id)
+            return findings.get(session, run_id)
 
 
 def make(home: Path, cache: Path | None = None) -> Place:

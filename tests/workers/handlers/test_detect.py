@@ -9,9 +9,11 @@ import pytest
 from sqlalchemy import func, select
 
 from backend.errors import Cancelled, Invalid, NotFound, Refused
-from backend.jobs import holding
-from backend.services import detecting, documents, images, tiling
-from backend.storage import warehouse
+from backend.jobs import claims
+from backend.labels import images
+from backend.projects import large_pictures
+from backend.runs import detection, documents
+from backend.storage import findings
 from backend.storage.tables import DetectionRow, ImageRow, RunImageRow
 from tests import many
 from tests.workers.handlers import places
@@ -57,7 +59,7 @@ def test_another_golden_makes_an_image_unknown_again(place: Place) -> None:
     project = place.sample(4)
     place.detect(project)
     with place.database.write.begin() as session:
-        rows = list(detecting.subjects(session, project, {}))
+        rows = list(detection.subjects(session, project, {}))
         other = next(row for row in rows if row.golden_sha256 != rows[0].golden_sha256)
         golden = images.get(session, other.image_id).golden_id
         images.set_golden(session, [rows[0].image_id], golden)
@@ -68,7 +70,7 @@ def test_another_golden_makes_an_image_unknown_again(place: Place) -> None:
 def test_a_second_attempt_writes_only_what_the_first_has_not(place: Place) -> None:
     project = place.sample(5)
     with place.database.write.begin() as session:
-        detecting.ask(session, project, "golden")
+        detection.ask(session, project, "golden")
     job = place.claim()
     context = place.context(job)
     context.stopping.set()
@@ -83,7 +85,7 @@ def test_a_second_attempt_writes_only_what_the_first_has_not(place: Place) -> No
 def test_a_part_of_the_images_may_be_chosen(place: Place) -> None:
     project = place.sample(4)
     with place.database.read() as session:
-        some = [one.image_id for one in detecting.subjects(session, project, {})][:2]
+        some = [one.image_id for one in detection.subjects(session, project, {})][:2]
     assert place.detect(project, source={"images": some})["images"] == 2
     with pytest.raises(Refused, match="lets none through"):
         place.detect(project, source={"splits": ["test"]})
@@ -92,12 +94,12 @@ def test_a_part_of_the_images_may_be_chosen(place: Place) -> None:
 def test_broken_images_are_listed_and_stop_nothing(place: Place) -> None:
     project = place.sample(3)
     with place.database.read() as session:
-        broken = next(iter(detecting.subjects(session, project, {})))
+        broken = next(iter(detection.subjects(session, project, {})))
     place.files.local_path(broken.sha256).write_bytes(b"not a picture")
     result = place.detect(project)
     assert (result["images"], result["failed"]) == (3, 1)
     with place.database.read() as session:
-        seen = warehouse.images(session, result["run"], [broken.image_id])[broken.image_id]
+        seen = findings.images(session, result["run"], [broken.image_id])[broken.image_id]
     assert seen.status == "unreadable"
     assert "not a picture" in seen.error
 
@@ -136,11 +138,11 @@ def test_what_arrives_while_a_run_is_stopped_is_looked_at_once(
     for name in ("b", "c", "d"):
         many.photo(folder / f"{name}.png", ord(name))
     with place.database.write.begin() as session:
-        detecting.ask(session, None, str(START), source={"path": str(folder)})
+        detection.ask(session, None, str(START), source={"path": str(folder)})
     job = place.claim()
     detect.run(place.context(job))
     with place.database.write.begin() as session:
-        holding.release(session, job, "The worker was stopped.")
+        claims.release(session, job, "The worker was stopped.")
     many.photo(folder / "a.png", ord("a"))
     (folder / "c.png").unlink()
     result = place.carry_out(place.claim())
@@ -197,7 +199,7 @@ def test_a_project_says_whether_it_wants_tiles_unless_the_run_does(
 ) -> None:
     project = place.sample(2)
     with place.database.write.begin() as session:
-        tiling.choose(session, project, "on")
+        large_pictures.choose(session, project, "on")
     result = place.detect(project, str(START), options=options)
     assert place.run(result["run"]).parameters["tile"] == side
 

@@ -16,8 +16,8 @@ from sqlalchemy import event, func, select
 from sqlalchemy.exc import OperationalError
 
 from backend.domain import JobState
-from backend.jobs import holding, queue
-from backend.services import detecting
+from backend.jobs import claims, queue
+from backend.runs import detection
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow
@@ -87,7 +87,7 @@ def test_a_run_whose_database_is_locked_meanwhile_is_written_whole(place: Place)
 def test_a_run_that_fills_the_database_goes_on_when_there_is_room(place: Place) -> None:
     project = many.boards(place.database, place.files, "boards", 1500)
     with place.database.write.begin() as session:
-        job = detecting.ask(session, project, "golden", options={"ray": False})
+        job = detection.ask(session, project, "golden", options={"ray": False})
     with place.database.read() as session:
         pages = session.connection().exec_driver_sql("PRAGMA page_count").scalar_one()
     claimed = place.claim()
@@ -98,7 +98,7 @@ def test_a_run_that_fills_the_database_goes_on_when_there_is_room(place: Place) 
         handlers.find("detect").run(place.context(claimed))
     assert 0 < _rows(place)[0] < 1500
     with place.database.write.begin() as session:
-        holding.fail(session, claimed, "The disk is full.")
+        claims.fail(session, claimed, "The disk is full.")
         queue.retry(session, job.id)
     result = place.carry_out(place.claim())
     assert (result["images"], result["failed"]) == (1500, 0)
@@ -119,7 +119,7 @@ def test_a_cancelled_run_frees_its_processes(tmp_path: Path) -> None:
         store = Files(str(house.home / "files"), house.home / "cache")
         project = many.boards(house.database, store, "boards", 2000)
         with house.database.write.begin() as session:
-            run = detecting.ask(session, project, "golden", options={"ray": False}).id
+            run = detection.ask(session, project, "golden", options={"ray": False}).id
         house.start_worker()
         house.until(run, lambda job: "a second" in job.message)
         lookers = [one for one in house.processes() if "forkserver" in " ".join(one.cmdline())]

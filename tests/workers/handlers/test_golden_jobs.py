@@ -11,25 +11,19 @@ import pytest
 from sqlalchemy import select, update
 
 from backend.domain import Project, State
-from backend.services import (
-    deciding,
-    detecting,
-    growing,
-    images,
-    labelling,
-    listing,
-    lying,
-    projects,
-    proposing,
-)
-from backend.services.deciding import Sheet
-from backend.services.detecting import Subject
-from backend.services.images import NewImage
+from backend.labels import gallery, images, labelling
+from backend.labels.images import NewImage
+from backend.models import growth
+from backend.projects import catalogue
+from backend.review import saves
+from backend.review.decisions import Sheet
+from backend.runs import detection, placements, proposals
+from backend.runs.detection import Subject
 from backend.storage.tables import ImageRow
-from tests.workers.golden import boards
+from tests.workers.families.golden import boards
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
-from workers import fitting
+from workers.goldens import match
 
 
 @pytest.fixture
@@ -79,7 +73,7 @@ def test_an_image_that_fits_no_golden_stays_without(place: Place) -> None:
 
 def test_group_goes_before_name_and_name_before_look() -> None:
     first, second = Subject(1, "line/a7_golden.png", "a", "", "lot 1"), Subject(2, "b.png", "b")
-    candidates = fitting.Candidates([first, second])
+    candidates = match.Candidates([first, second])
     assert candidates.of(Subject(3, "b.png", "c", "", "lot 1")) == [first]
     assert candidates.of(Subject(3, "line/a7_012.png", "c")) == [first]
     assert candidates.of(Subject(3, "c.png", "c")) == [first, second]
@@ -90,7 +84,7 @@ def shifted(place: Place) -> Project:
     clean = boards.golden(4)
     pictures = {"golden.png": clean, "board.png": boards.moved(clean, x=5, y=-3)}
     with place.database.write.begin() as session:
-        project = projects.create(session, "shifted", classes=("open",))
+        project = catalogue.create(session, "shifted", classes=("open",))
         for name, pixels in pictures.items():
             stored = place.files.put(cv2.imencode(".png", pixels)[1].tobytes())
             is_golden = name == "golden.png"
@@ -107,7 +101,7 @@ def test_the_page_learns_how_the_golden_lies(place: Place) -> None:
     place.detect(project.id)
     with place.database.read() as session:
         ids = images.ids(session, project.id, ["board.png"]).values()
-        [item] = lying.laid(session, listing.items(session, list(ids)))
+        [item] = placements.laid(session, gallery.items(session, list(ids)))
     matrix = np.array(item.lie).reshape(2, 3)
     middle = matrix @ np.array([160, 160, 1])
     np.testing.assert_allclose(middle, (155, 163), atol=0.7)
@@ -119,27 +113,27 @@ def test_how_another_golden_lay_is_not_told(place: Place) -> None:
     with place.database.write.begin() as session:
         ids = images.ids(session, project.id, ["board.png", "golden.png"])
         images.set_golden(session, [ids["board.png"]], ids["board.png"])
-        [item] = lying.laid(session, listing.items(session, [ids["board.png"]]))
+        [item] = placements.laid(session, gallery.items(session, [ids["board.png"]]))
     assert item.lie == ()
 
 
 def test_ten_labelled_boards_teach_a_model_that_proposes(place: Place) -> None:
     project = place.sample(16)
     with place.database.write.begin() as session:
-        every = list(detecting.subjects(session, project, {}))
+        every = list(detection.subjects(session, project, {}))
         labels = labelling.boxes_of(session, [one.image_id for one in every])
         session.execute(update(ImageRow).values(state=State.NEW))
-        growing.choose(session, project, True)
+        growth.choose(session, project, True)
     for one in every[:10]:
         with place.database.write.begin() as session:
             version = images.get(session, one.image_id).version
             sheet = Sheet(version, labels[one.image_id], State.DONE)
-            deciding.save(session, one.image_id, sheet, "ann")
+            saves.save(session, one.image_id, sheet, "ann")
     trained = place.carry_out(place.claim())
-    proposals = place.carry_out(place.claim())
+    proposed = place.carry_out(place.claim())
     assert trained["family"] == "golden"
-    assert (proposals["images"], proposals["failed"]) == (6, 0)
+    assert (proposed["images"], proposed["failed"]) == (6, 0)
     with place.database.read() as session:
-        found = proposing.best(session, project, [one.image_id for one in every])
+        found = proposals.best(session, project, [one.image_id for one in every])
     assert {one.proposer.split(":")[0] for one in found.values()} == {"v1"}
     assert "label" in next(iter(found.values())).proposer

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from backend.jobs import holding, kinds, queue
-from backend.services import training
+from backend.jobs import claims, kinds, queue
+from backend.models import trainings
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from workers import data
@@ -35,12 +35,12 @@ def paused_at(place: Place, part: float) -> None:
     """A training that was paused, and waits again."""
     project = place.sample(12)
     with place.database.write.begin() as session:
-        training.retrain(session, project, "golden")
+        trainings.retrain(session, project, "golden")
     job = place.claim()
     with place.database.write.begin() as session:
-        holding.progress(session, job, part, "Epoch 6 of 10")
+        claims.progress(session, job, part, "Epoch 6 of 10")
         queue.pause(session, job.id)
-        holding.release(session, job, "Paused.")
+        claims.release(session, job, "Paused.")
         queue.resume(session, job.id)
 
 

@@ -11,13 +11,17 @@ import pytest
 
 from backend import start_weights
 from backend.domain import Job, Split
-from backend.jobs import holding, journal, queue
-from backend.services import classes, registry, reviewing, snapshots, training
+from backend.jobs import claims, journal, queue
+from backend.models import registry, snapshots, trainings
+from backend.projects import classes
+from backend.review import views
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
-from workers import evaluating, merged, start_model
-from workers.evaluating import Seen
-from workers.models.base import Example
+from workers import merged
+from workers.evaluation import appraisal
+from workers.evaluation.appraisal import Seen
+from workers.families.base import Example
+from workers.weights import start_model
 
 
 @pytest.fixture
@@ -44,7 +48,7 @@ def change(place: Place, project: int) -> None:
 
 def queue_training(place: Place, project: int) -> Job:
     with place.database.write.begin() as session:
-        return training.retrain(session, project, "golden", seed=1).job
+        return trainings.retrain(session, project, "golden", seed=1).job
 
 
 def known(place: Place, project: int, model: str) -> tuple[str, ...]:
@@ -72,7 +76,7 @@ def test_a_training_that_failed_before_is_tried_again_after_classes_changed(plac
     (left / "classes.json").write_text("[1]")
     (left / "last.pt").write_text("of another network")
     with place.database.write.begin() as session:
-        holding.fail(session, job, "the light went out")
+        claims.fail(session, job, "the light went out")
         queue.retry(session, job.id, "ana")
     change(place, project)
     assert place.carry_out(place.claim())["model"] == "v1"
@@ -86,7 +90,7 @@ def test_a_model_is_measured_after_a_class_of_its_snapshot_was_taken_out(place: 
         classes.retire(session, kind(place, project, "spur"))
     assert place.carry_out(place.claim())["model"] == "v1"
     with place.database.write.begin() as session:
-        training.evaluate(session, project, "v1")
+        trainings.evaluate(session, project, "v1")
     assert place.carry_out(place.claim())["model"] == "v1"
     assert "spur" in known(place, project, "v1")
 
@@ -115,7 +119,7 @@ def test_start_weights_know_a_class_that_was_renamed_since(place: Place) -> None
         )
         registry.complete(session, made.id, sha256, {})
         classes.edit(session, kind(place, project, "short"), name="short circuit")
-        training.retrain(session, project, "yolo", start="v1", parameters=small, seed=1)
+        trainings.retrain(session, project, "yolo", start="v1", parameters=small, seed=1)
     job = place.claim()
     place.carry_out(job)
     with place.database.read() as session:
@@ -136,7 +140,7 @@ def test_a_model_from_before_a_merge_finds_the_class_of_now(place: Place) -> Non
 
 def found(place: Place, result: dict[str, Any]) -> dict[str, int]:
     with place.database.read() as session:
-        return dict(reviewing.summary(session, result["run"]).classes)
+        return dict(views.summary(session, result["run"]).classes)
 
 
 def joined(counts: dict[str, int]) -> dict[str, int]:
@@ -171,5 +175,5 @@ def test_the_chances_of_two_classes_that_were_merged_are_those_of_the_one_togeth
         [[0, 0, 8, 8, 0.4, 2], [0, 0, 8, 8, 0.35, 0], [0, 0, 8, 8, 0.25, 1]], np.float32
     )
     seen = Seen((picture,), (merged.renumbered(rows, [0, 0, 1]),), {})
-    figures = evaluating.report("classifier", seen, ("worn", "none"))
+    figures = appraisal.report("classifier", seen, ("worn", "none"))
     assert figures["accuracy"] == 1.0

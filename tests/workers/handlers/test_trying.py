@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from backend.domain import FINAL, Job, JobState
-from backend.services import detecting
+from backend.runs import detection
 from backend.storage import files
 from tests.workers import running
 from tests.workers.handlers import places
@@ -34,7 +34,7 @@ def _ask(house: House, project: int | None, model: str, picture: Path) -> Job:
     copy = house.home / f"try-{time.monotonic_ns()}{picture.suffix}"
     shutil.copy(picture, copy)
     with house.database.write.begin() as session:
-        job = detecting.try_one(session, project, model, copy)
+        job = detection.try_one(session, project, model, copy)
     ended = house.until(job.id, lambda now: now.state in FINAL)
     assert not copy.exists()
     return ended
@@ -61,9 +61,9 @@ def test_the_picture_is_there_until_the_answer(
     place: Place = places.make(tmp_path / "home")
     project, copy = place.sample(2), tmp_path / "try.png"
     with place.database.write.begin() as session:
-        board = next(iter(detecting.subjects(session, project, {})))
+        board = next(iter(detection.subjects(session, project, {})))
         copy.write_bytes(place.files.read(board.sha256))
-        detecting.try_one(session, project, "golden", copy)
+        detection.try_one(session, project, "golden", copy)
     looked, there = trying.Trier._boxes, []
 
     def look(*asked: Any) -> Any:
@@ -80,10 +80,10 @@ def test_a_dropped_board_is_compared_with_the_golden_that_it_fits(tmp_path: Path
     place: Place = places.make(tmp_path / "home")
     project = place.sample(3)
     with place.database.write.begin() as session:
-        board = next(iter(detecting.subjects(session, project, {})))
+        board = next(iter(detection.subjects(session, project, {})))
         copy = tmp_path / "board.png"
         copy.write_bytes(files.connect(place.settings).read(board.sha256))
-        detecting.try_one(session, project, "golden", copy)
+        detection.try_one(session, project, "golden", copy)
     result = place.carry_out(place.claim())
     assert result["detections"]
     assert all(one["score"] >= 0.1 for one in result["detections"])
@@ -94,12 +94,12 @@ def test_a_phones_photograph_of_two_pictures_is_tried_by_its_first(tmp_path: Pat
     place: Place = places.make(tmp_path / "home")
     project, copy = place.sample(3), tmp_path / "phone.jpg"
     with place.database.write.begin() as session:
-        board = next(iter(detecting.subjects(session, project, {})))
+        board = next(iter(detection.subjects(session, project, {})))
         with Image.open(io.BytesIO(place.files.read(board.sha256))) as opened:
             first = opened.convert("RGB")
         small = first.resize((80, 60))
         first.save(copy, "MPO", quality=95, save_all=True, append_images=[small])
-        detecting.try_one(session, project, "golden", copy)
+        detection.try_one(session, project, "golden", copy)
     result = place.carry_out(place.claim())
     assert (result["width"], result["height"]) == first.size
     assert result["detections"]
@@ -111,6 +111,6 @@ def test_a_refusal_is_an_answer_and_no_failed_job(tmp_path: Path) -> None:
     project = place.sample(1)
     (tmp_path / "notes.png").write_text("notes")
     with place.database.write.begin() as session:
-        detecting.try_one(session, project, "golden", tmp_path / "notes.png")
+        detection.try_one(session, project, "golden", tmp_path / "notes.png")
     assert "notes.png is not a picture" in place.carry_out(place.claim())["refused"]
     place.database.close()

@@ -15,9 +15,9 @@ import pytest
 
 from backend.domain import Job, JobState
 from backend.errors import Cancelled
-from backend.jobs import holding, queue
-from backend.services import detecting
-from backend.storage import warehouse
+from backend.jobs import claims, queue
+from backend.runs import detection
+from backend.storage import findings
 from tests import many
 from tests.workers import running
 from tests.workers.handlers import places
@@ -45,7 +45,7 @@ def place(tmp_path: Path, shared_cache: Path) -> Iterator[Place]:
 
 def _ask(place: Place, inbox: Path) -> Job:
     with place.database.write.begin() as session:
-        return detecting.watch(session, None, str(START), inbox)
+        return detection.watch(session, None, str(START), inbox)
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def test_a_name_that_is_not_utf_8_does_not_end_the_watch(place: Place, tmp_path:
 def test_a_watch_that_failed_is_continued_by_the_same_command(place: Place, tmp_path: Path) -> None:
     job = _ask(place, tmp_path)
     with place.database.write.begin() as session:
-        holding.fail(session, place.claim(), "The disk was full.")
+        claims.fail(session, place.claim(), "The disk was full.")
     assert (again := _ask(place, tmp_path)).id == job.id
     assert again.state is JobState.QUEUED
     with place.database.write.begin() as session:
@@ -125,8 +125,8 @@ def test_a_watch_that_failed_is_continued_by_the_same_command(place: Place, tmp_
 
 def _seen(house: House | Place, run: int) -> dict[str, str]:
     with house.database.read() as session:
-        ids = warehouse.seen(session, run)
-        return {one.name: one.status for one in warehouse.images(session, run, ids).values()}
+        ids = findings.seen(session, run)
+        return {one.name: one.status for one in findings.images(session, run, ids).values()}
 
 
 def _until_seen(house: House, run: int, count: int, seconds: float = 60.0) -> dict[str, str]:
@@ -146,7 +146,7 @@ def test_each_arriving_picture_is_looked_at_once_also_after_a_kill(
     shutil.copy(photos[0], inbox)
     model = str(weights / "yolo11n_recovered.pt")
     with house.database.write.begin() as session:
-        job = detecting.watch(session, None, model, inbox, out=out)
+        job = detection.watch(session, None, model, inbox, out=out)
     worker = house.start_worker()
     _until_seen(house, job.id, 1, 120.0)
     half = photos[1].read_bytes()
@@ -173,9 +173,9 @@ def test_a_board_that_arrives_is_compared_with_the_golden_that_it_fits(
     inbox.mkdir()
     project = place.sample(3)
     with place.database.write.begin() as session:
-        board = next(iter(detecting.subjects(session, project, {})))
+        board = next(iter(detection.subjects(session, project, {})))
         (inbox / "board.png").write_bytes(place.files.read(board.sha256))
-        job = detecting.watch(session, project, "golden", inbox)
+        job = detection.watch(session, project, "golden", inbox)
     with _watching(place):
         _until_said(place, job.id, f"Watching {inbox}: 1 picture since", 120.0)
     assert _seen(place, job.id) == {"board.png": "ok"}

@@ -1,0 +1,1 @@
+"""Commands that follow jobs and look at the workers."""

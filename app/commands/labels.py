@@ -1,0 +1,169 @@
+"""Commands that put pictures into a project, and take labels out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from app import terminal
+from app.commands import tools
+from app.terminal import AsJson
+from backend.errors import Invalid, Refused
+from backend.projects import catalogue
+from backend.words import many
+
+SHOWN = 20
+
+Project = Annotated[str, typer.Argument(help="Name of the project; made if it is not there.")]
+# Other commands only start a job; these two do their work themselves, and so always wait.
+Wait = Annotated[bool, typer.Option("--wait", help="As always here: end when the work is done.")]
+
+
+def add_to(cli: typer.Typer) -> None:
+    """Make these commands of `loupe`."""
+    cli.command()(sample)
+    cli.command("import")(import_)
+    cli.command()(export)
+
+
+def sample(
+    project: Annotated[str, typer.Argument(help="Name of the project to be made.")],
+    kind: Annotated[Literal["pcb", "mask"], typer.Option(help="Boards, or faces.")] = "pcb",
+    images: Annotated[int, typer.Option(help="How many pictures.", min=1, max=100_000)] = 60,
+    seed: Annotated[int, typer.Option(help="The same seed draws the same pictures.")] = 0,
+    look: Annotated[
+        Literal["binary", "colour"], typer.Option(help="Look of the boards.")
+    ] = "binary",
+    as_json: AsJson = False,
+) -> None:
+    """Draw a sample project, with goldens, defects and labels.
+
+    Example: loupe sample demo --kind pcb --images 200
+    """
+    from backend.labels import samples
+
+    with (
+        tools.open_rooms() as at,
+        terminal.progress(f"Drawing {project}", images, quiet=as_json) as told,
+    ):
+        with at.database.read.begin() as session:
+            catalogue.refuse_taken(session, project)
+        drawn = samples.draw(at.files, kind, images, seed, look, told)
+        with at.database.write.begin() as session:
+            made = samples.create(session, project, kind, drawn)
+    answer = {"project": made.name, "images": images, "classes": [one.name for one in made.classes]}
+    if as_json:
+        terminal.document(answer)
+    else:
+        terminal.say(f"{made.name} has {images:,} drawn pictures. Look at them: loupe")
+
+
+def import_(
+    project: Project,
+    source: Annotated[str, typer.Argument(help="A folder, an archive, a label file, a picture.")],
+    format_: Annotated[
+        str, typer.Option("--format", help="auto, deeppcb, voc, yolo, coco or folders.")
+    ] = "auto",
+    masks: Annotated[
+        str, typer.Option(help="Masks beside pictures become boxes by instance or colour; or skip.")
+    ] = "",
+    lot: Annotated[str, typer.Option(help="Group of pictures whose source names none.")] = "",
+    wait: Wait = True,  # noqa: ARG001
+    as_json: AsJson = False,
+) -> None:
+    """Bring pictures and their labels into a project; what is there already is skipped.
+
+    Example: loupe import boards ~/data/DeepPCB --format auto
+    """
+    from backend.labels import imports
+
+    with (
+        tools.open_rooms() as at,
+        terminal.progress(f"Importing into {project}", quiet=as_json) as told,
+    ):
+        into = imports.Into(at.database, at.files, project, tools.me(), progress=told, lot=lot)
+        result = imports.run(into, Path(source), at.settings, format_, masks).as_json()
+    if as_json:
+        terminal.document(result)
+    else:
+        terminal.say(
+            f"{project}: {many(result['images'], 'image')}, "
+            f"{many(result['goldens'], 'golden')} and "
+            f"{many(result['boxes'], 'box', 'boxes')} added; "
+            f"{many(result['skipped'], 'was', 'were')} there already."
+        )
+    _complain(result["problems"], result["unusable"], "could not be used", as_json)
+
+
+def export(
+    project: Annotated[str, typer.Argument(help="Name of the project.")],
+    out: Annotated[Path, typer.Argument(help="A new folder, or a new .zip.")],
+    format_: Annotated[str, typer.Option("--format", help="deeppcb, voc, yolo, coco or folders.")],
+    state: Annotated[
+        list[str] | None, typer.Option(help="Images in this state; default: done. all: any state.")
+    ] = None,
+    split: Annotated[list[str] | None, typer.Option(help="Only images of this split.")] = None,
+    filter_: Annotated[
+        str, typer.Option("--filter", help="As in Browse's address: 'class=short&group=lot 7'.")
+    ] = "",
+    shares: Annotated[
+        str, typer.Option(help="Share out images without a split, by group: 80,10,10.")
+    ] = "",
+    seed: Annotated[int, typer.Option(help="The same seed shares out alike.")] = 0,
+    wait: Wait = True,  # noqa: ARG001
+    as_json: AsJson = False,
+) -> None:
+    """Write the pictures and labels of a project in a format that other programs read.
+
+    What is not done stays, because elsewhere a picture without boxes is one without defects.
+
+    Example: loupe export boards boards-coco.zip --format coco --shares 80,10,10
+    """
+    from backend.labels import export_choice, exports
+
+    source = {"states": state or [], "splits": split or [], "filter": filter_}
+    asked = export_choice.asked(source, _whole(shares), seed)
+    with (
+        tools.open_rooms() as at,
+        terminal.progress(f"Exporting {project}", quiet=as_json) as told,
+        at.database.read.begin() as session,
+    ):
+        result = exports.run(session, at.files, project, out, format_, told, asked).as_json()
+    if as_json:
+        terminal.document(result)
+    else:
+        terminal.say(_written(result))
+    problems = result["problems"]
+    _complain(problems, len(problems), f"could not be carried by {format_}", as_json)
+
+
+def _whole(shares: str) -> list[int]:
+    try:
+        return [int(one) for one in shares.split(",") if shares]
+    except ValueError:
+        raise Invalid(f"{shares!r} are no shares; write them as 80,10,10.") from None
+
+
+def _written(result: dict[str, Any]) -> str:
+    """What an export holds, and what it does not."""
+    given = {name: number for name, number in result["splits"].items() if name != "none"}
+    splits = ", ".join(f"{number:,} {name}" for name, number in given.items())
+    images = f"{many(result['images'], 'image')}{f' ({splits})' if splits else ''}"
+    goldens, boxes = many(result["goldens"], "golden"), many(result["boxes"], "box", "boxes")
+    told = f"{result['path']}: {images}, {goldens} and {boxes}."
+    stay = ", ".join(f"{number:,} {state}" for state, number in result["left_out"].items())
+    return f"{told}\nLeft out by their state: {stay}; --state all takes them too." if stay else told
+
+
+def _complain(problems: list[dict[str, Any]], number: int, words: str, as_json: bool) -> None:
+    if not problems:
+        return
+    for one in problems[: 0 if as_json else SHOWN]:
+        line = f":{one['line']}" if one["line"] else ""
+        terminal.warn(f"{one['file']}{line}: {one['reason']}")
+    if number > SHOWN and not as_json:
+        terminal.warn(f"… and {number - SHOWN:,} more; --json lists them.")
+    told = many(number, "file or line", "files or lines")
+    raise Refused(f"{told} {words}; everything else is done.")

@@ -1,0 +1,1 @@
+"""Commands for projects: what there is, classes, people, champion and splits."""

@@ -1,1 +1,0 @@
-"""The pages of the site, one module a tab."""

@@ -1,0 +1,1 @@
+"""Images, their labels, and how both come in and go out."""

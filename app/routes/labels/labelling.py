@@ -1,0 +1,256 @@
+"""Images one after the other with their boxes and proposals; saving, history, restoring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.responses import JSONResponse
+
+from app import premises
+from app.edge import login, pools, unusable
+from app.routes import shapes
+from app.routes.labels import windows
+from backend.domain import (
+    Box,
+    Detection,
+    DetectionRef,
+    Person,
+    Project,
+    Revision,
+    State,
+    Verdict,
+)
+from backend.errors import Invalid
+from backend.labels import gallery, labelling, worklist
+from backend.review import decisions, saves
+from backend.runs import placements, proposals
+
+router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
+
+MOST_BYTES = 4_000_000
+MOST_VERSIONS = 10**9
+REVISIONS = 100
+# Only a page knows that what it saves takes something back; all else is told by what changed.
+STEPS = ("undo", "redo")
+
+Index = Annotated[int, Field(ge=0, lt=10**6)]
+
+
+class Ref(BaseModel):
+    """The name of a detection."""
+
+    model_config = ConfigDict(extra="forbid")
+    run: int
+    image: int
+    idx: int = Field(ge=0)
+
+
+class BoxIn(BaseModel):
+    """A box as the canvas sends it."""
+
+    model_config = ConfigDict(extra="ignore")
+    id: str = Field(max_length=32)
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    label: str = Field(max_length=200)
+    class_id: int | None = Field(None, ge=0)
+    detection: Ref | None = None
+
+
+class Save(BaseModel):
+    """All that a person says of an image."""
+
+    model_config = ConfigDict(extra="ignore")
+    version: int = Field(ge=0)
+    boxes: list[BoxIn] = Field(max_length=labelling.MOST_BOXES)
+    state: State | None = None
+    label: str | None = Field(None, max_length=200)
+    comment: str | None = Field(None, max_length=5000)
+    action: str = Field("", max_length=200)
+    run: int | None = Field(None, ge=0)
+    rejected: list[Index] | None = None
+    accepted: list[Index] | None = None
+    review: bool = False
+    verdict: Literal["", "pass", "fail"] = ""
+    seconds: float = Field(0.0, ge=0, allow_inf_nan=False)
+    key: str = Field("", max_length=64)
+
+
+class Restore(BaseModel):
+    """Which revision shall be the newest again, and which one the person has seen."""
+
+    model_config = ConfigDict(extra="forbid")
+    version: int = Field(ge=0)
+    revision: int = Field(ge=0)
+
+
+async def limited(request: Request) -> bytes:
+    """The body of a save, refused before it is read whole when it is too large."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MOST_BYTES:
+            raise Invalid(
+                f"A save holds at most {MOST_BYTES // 1_000_000} MB and "
+                f"{labelling.MOST_BOXES:,} boxes; nothing was saved."
+            )
+        parts.append(part)
+    return b"".join(parts)
+
+
+Body = Annotated[bytes, Depends(limited)]
+
+
+@router.get("/projects/{project}/images/{image}/around")
+def around(
+    project: str,
+    image: int,
+    request: Request,
+    at: premises.At,
+    person: login.Viewer,
+    before: int = 1,
+    after: int = 8,
+) -> dict[str, Any]:
+    """A window of images in the order of the filter, and what the page must know of the project."""
+    chosen = gallery.parse(request.query_params.multi_items())
+    with at.read() as session:
+        found = premises.project(session, project)
+        window = worklist.around(session, found.id, chosen, image, before, after)
+        items = placements.laid(session, window.items)
+        ids = [item.image.id for item in items]
+        proposed = proposals.best(session, found.id, ids)
+        runs = {one.run_id for one in proposed.values()}
+        standing = decisions.standing(session, ids, runs) if runs else {}
+    at.previews.ahead(windows.large(window.items))
+    return {
+        "total": window.total,
+        "position": window.position,
+        "image": window.image_id,
+        "items": [
+            shapes.item(item)
+            | _proposals(proposed.get(item.image.id), standing.get(item.image.id, {}))
+            for item in items
+        ],
+        **about(found, person),
+    }
+
+
+@router.get("/projects/{project}/images/{image}/unlabelled")
+def unlabelled(project: str, image: int, request: Request, at: premises.At) -> dict[str, int]:
+    """The next image that nobody has looked at; 0 when there is none."""
+    chosen = gallery.parse(request.query_params.multi_items())
+    with at.read() as session:
+        found = premises.project(session, project)
+        return {"id": worklist.next_new(session, found.id, chosen, image)}
+
+
+@router.put("/images/{image}/boxes")
+async def save(image: int, body: Body, at: premises.At, person: login.Labeler) -> JSONResponse:
+    """Save all boxes of an image over the version that the person has seen."""
+    saved = await pools.run(pools.Pool.WRITE, _save, at, image, body, person)
+    return JSONResponse({"version": saved.version}, headers={"etag": f'"{saved.version}"'})
+
+
+@router.get("/images/{image}/history")
+def history(image: int, at: premises.At, before: int = 0) -> dict[str, Any]:
+    """Revisions, newest first, a hundred at a time: the newest, or those before one of them."""
+    if not 0 <= before <= MOST_VERSIONS:
+        raise Invalid(f"A version is a number up to {MOST_VERSIONS:,}.")
+    with at.read() as session:
+        revisions = labelling.history(session, image, before=before, most=REVISIONS)
+    more = bool(revisions) and revisions[-1].version > 1
+    return {"revisions": [shapes.revision(one) for one in revisions], "more": more}
+
+
+@router.post("/images/{image}/restore")
+def restore(image: int, body: Restore, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+    """Make an earlier revision the newest; nothing in between is lost."""
+    with at.write() as session:
+        old = labelling.revision(session, image, body.revision)
+        sheet = decisions.Sheet(
+            body.version,
+            old.boxes,
+            old.state,
+            old.label,
+            old.comment,
+            action=f"restore v{body.revision}",
+        )
+        return shapes.revision(saves.save(session, image, sheet, person.name))
+
+
+def about(project: Project, person: Person) -> dict[str, Any]:
+    """What the canvas must know of the project and of the person."""
+    return {
+        "project": {
+            "id": project.id,
+            "name": project.name,
+            "task": project.task,
+            "classes": [shapes.kind(one) for one in project.classes],
+        },
+        "me": shapes.person(person),
+    }
+
+
+def proposal(run: int, value: Detection) -> dict[str, Any]:
+    """A detection as the canvas draws it."""
+    corners = {"x1": value.x1, "y1": value.y1, "x2": value.x2, "y2": value.y2}
+    kind = {"label": value.label, "class_id": value.class_id}
+    return {"idx": value.idx, "run": run, **corners, **kind, "score": value.score}
+
+
+def read(body: bytes) -> decisions.Sheet:
+    """What a save says of an image."""
+    try:
+        return _sheet(Save.model_validate_json(body))
+    except ValidationError as error:
+        raise Invalid(f"This save cannot be used: {unusable.words(error.errors())}.") from error
+
+
+def _proposals(
+    value: proposals.Proposed | None, standing: Mapping[decisions.Subject, decisions.Standing]
+) -> dict[str, Any]:
+    if value is None:
+        return {"proposals": [], "proposer": "", "run": None, "rejected": []}
+    return {
+        "proposals": [proposal(value.run_id, one) for one in value.detections],
+        "proposer": value.proposer,
+        "run": value.run_id,
+        "rejected": decisions.numbers(standing, value.run_id, Verdict.FALSE_CALL),
+    }
+
+
+def _save(at: premises.House, image: int, body: bytes, person: Person) -> Revision:
+    wanted = read(body)
+    with at.write() as session:
+        return saves.save(session, image, wanted, person.name)
+
+
+def _sheet(body: Save) -> decisions.Sheet:
+    return decisions.Sheet(
+        version=body.version,
+        boxes=tuple(_box(one) for one in body.boxes),
+        state=body.state,
+        label=body.label,
+        comment=body.comment,
+        action=body.action if body.action in STEPS else "",
+        run_id=body.run,
+        rejected=None if body.rejected is None else tuple(body.rejected),
+        accepted=None if body.accepted is None else tuple(body.accepted),
+        review=body.review,
+        verdict=Verdict(body.verdict) if body.verdict else None,
+        seconds=body.seconds,
+        key=body.key,
+    )
+
+
+def _box(one: BoxIn) -> Box:
+    found = one.detection
+    ref = DetectionRef(found.run, found.image, found.idx) if found else None
+    corners = (one.x1, one.y1, one.x2, one.y2)
+    return Box(*corners, one.label, id=one.id, detection=ref, class_id=one.class_id)

@@ -1,0 +1,204 @@
+"""Retraining and the registry: what can be trained, what stands in the way, what each is worth."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from app import premises
+from app.edge import login, pools
+from app.routes import shapes
+from app.routes.runs import detection
+from backend.families import FAMILIES
+from backend.jobs import kinds, listing, outlook, queue
+from backend.labels import images
+from backend.models import growth, preflight, registry, trainings
+
+router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
+
+STRICT = ConfigDict(extra="forbid")
+SHOWN = 5
+
+
+class Wanted(BaseModel):
+    """A training as the form has it.
+
+    What families take besides ("extra") may name files; it is for the command line alone.
+    """
+
+    model_config = STRICT
+    family: str = Field(max_length=40)
+    start: str = Field("", max_length=1000)
+    parameters: dict[str, int | float | str] = Field(default_factory=dict, max_length=30)
+    seed: int | None = Field(None, ge=0, le=2**31 - 1)
+    key: str = Field("", max_length=100)
+
+
+class Grow(BaseModel):
+    """Whether the golden board learns by itself."""
+
+    model_config = STRICT
+    on: bool
+
+
+class Measured(BaseModel):
+    """A measurement to be made."""
+
+    model_config = STRICT
+    split: str = Field("", max_length=10)
+    iou: float = 0.5
+    against: str = Field("", max_length=20)
+
+
+class Published(BaseModel):
+    """The form that a model is to be written in."""
+
+    model_config = STRICT
+    runtime: str = Field("onnx", max_length=40)
+
+
+@router.get("/projects/{project}/training")
+def form(project: str, at: premises.At, job: int = 0) -> dict[str, Any]:
+    """What can be trained here, what it may start from, and the trainings.
+
+    Those are all that have not ended, the newest, and the one that `job` names.
+    """
+    with at.read() as session:
+        found = premises.project(session, project)
+        find = partial(listing.find, session, project_id=found.id, kind="train")
+        shown = [
+            *find(states=listing.OPEN),
+            *find(limit=SHOWN),
+            *find(before=job + 1, limit=1 if job else 0),
+        ]
+        jobs = list({one.id: one for one in sorted(shown, key=lambda one: -one.id)}.values())
+        stands = outlook.standings(session, jobs)
+        return {
+            "families": [
+                {
+                    "name": family.name,
+                    "title": family.title,
+                    "defaults": dict(family.defaults),
+                    "variants": list(family.variants),
+                    "needs_golden": family.needs_golden,
+                }
+                for family in FAMILIES.values()
+                if family.task is found.task
+            ],
+            "models": [shapes.model(one) for one in registry.models(session, found.id)],
+            "jobs": [shapes.standing(one, stands[one.id]) for one in jobs],
+            "grows": growth.wanted(session, found.id),
+            "goldens": images.has_goldens(session, found.id),
+        }
+
+
+@router.put("/projects/{project}/training/grow")
+def grow(project: str, body: Grow, at: premises.At, person: login.Labeler) -> dict[str, bool]:  # noqa: ARG001
+    """Let the golden board learn by itself after every tenth labelled image, or not."""
+    with at.write() as session:
+        growth.choose(session, premises.project(session, project).id, body.on)
+    return {"grows": body.on}
+
+
+@router.post("/projects/{project}/training/check")
+@pools.heavy
+def check(project: str, body: Wanted, at: premises.At) -> dict[str, Any]:
+    """What stands in the way of this training, and about how long it would take."""
+    with at.read() as session:
+        found = premises.project(session, project)
+        start = detection.own_model(body.start)
+        usual = trainings.usual_seed(session, found.id, body.family, start)
+        seed = (usual or 0) if body.seed is None else body.seed
+        return asdict(preflight.check(session, found.id, body.family, body.parameters, seed, start))
+
+
+@router.post("/projects/{project}/training", status_code=201)
+def retrain(project: str, body: Wanted, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+    """Freeze a snapshot, number a model and queue its training."""
+    with at.write() as session:
+        found = premises.project(session, project)
+        started = trainings.retrain(
+            session,
+            found.id,
+            body.family,
+            start=detection.own_model(body.start),
+            parameters=body.parameters,
+            seed=body.seed,
+            author=person.name,
+            key=body.key,
+        )
+        return {"job": shapes.job(started.job), "model": shapes.model(started.model)}
+
+
+@router.get("/projects/{project}/models")
+def models(project: str, at: premises.At) -> list[dict[str, Any]]:
+    """The models of a project, newest first."""
+    with at.read() as session:
+        found = premises.project(session, project)
+        return [shapes.model(one) for one in registry.models(session, found.id)]
+
+
+@router.get("/models/{model}")
+def details(model: int, at: premises.At) -> dict[str, Any]:
+    """All that is known of a model."""
+    with at.read() as session:
+        told = registry.details(session, model)
+        champion = registry.champion(session, told.model.project_id)
+    return {
+        **shapes.model(told.model),
+        "weights": told.model.weights,
+        "author": told.author,
+        "evaluation": dict(told.evaluation),
+        "against": dict(told.against),
+        "provenance": dict(told.provenance),
+        "runtimes": [dict(one) for one in told.runtimes],
+        "verdict": registry.verdict(told),
+        "offered": registry.offered(told, champion),
+        "reigned": told.reigned,
+    }
+
+
+@router.post("/models/{model}/promote")
+def promote(model: int, at: premises.At, person: login.Admin) -> dict[str, Any]:  # noqa: ARG001
+    """Make a model the champion of its project."""
+    with at.write() as session:
+        return shapes.model(registry.promote(session, model))
+
+
+@router.post("/models/{model}/evaluate", status_code=201)
+def evaluate(model: int, body: Measured, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+    """Queue a measurement of a model."""
+    with at.write() as session:
+        found = registry.get(session, model)
+        job = trainings.evaluate(
+            session,
+            found.project_id,
+            found.name,
+            split=body.split,
+            iou=body.iou,
+            against=body.against,
+            author=person.name,
+        )
+        return shapes.job(job)
+
+
+@router.post("/models/{model}/benchmark", status_code=201)
+def benchmark(model: int, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+    """Queue the measurement of a model in each runtime of the worker."""
+    with at.write() as session:
+        found = registry.get(session, model)
+        job = trainings.benchmark(session, found.project_id, found.name, person.name)
+        return shapes.job(job)
+
+
+@router.post("/models/{model}/publish", status_code=201)
+def publish(model: int, body: Published, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+    """Queue the export of a model for use outside of Loupe."""
+    with at.write() as session:
+        found = registry.get(session, model)
+        request = kinds.Publish(found.project_id, found.id, body.runtime)
+        return shapes.job(queue.enqueue(session, request, author=person.name))

@@ -1,0 +1,1 @@
+"""Projects, their classes, the people in them, and who is logged in."""

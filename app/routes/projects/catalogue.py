@@ -1,0 +1,194 @@
+"""Projects, their classes and their people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from app import premises
+from app.edge import login, pools
+from app.routes import shapes
+from backend.domain import Project, Task
+from backend.labels import class_retirement, gallery
+from backend.projects import catalogue, class_merge, classes, members
+from backend.storage.writers import retries
+
+router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
+
+COVERS = 4
+
+
+class New(BaseModel):
+    """A project to be made."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(max_length=200)
+    task: Task = Task.DETECT
+    classes: list[str] = Field(default_factory=list, max_length=500)
+
+
+class ClassEdit(BaseModel):
+    """What to change of a class; None leaves it."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str | None = Field(None, max_length=200)
+    color: str | None = Field(None, max_length=7)
+    hotkey: str | None = Field(None, max_length=1)
+    severity: int | None = None
+
+
+class NewClass(BaseModel):
+    """A class to be added."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(max_length=200)
+
+
+class Order(BaseModel):
+    """The ids of all classes in their new order."""
+
+    model_config = ConfigDict(extra="forbid")
+    classes: list[int]
+
+
+class Merge(BaseModel):
+    """The class that takes over."""
+
+    model_config = ConfigDict(extra="forbid")
+    into: int
+
+
+class Members(BaseModel):
+    """The names of those who may enter besides admins; None: everybody."""
+
+    model_config = ConfigDict(extra="forbid")
+    members: list[str] | None = Field(max_length=1000)
+
+
+@router.get("/me")
+def me(at: premises.At, person: login.Viewer) -> dict[str, Any]:
+    """Who is asking, and whether there are accounts at all."""
+    return {**shapes.person(person), "accounts": at.door.accounts}
+
+
+@router.get("/projects")
+def everything(at: premises.At) -> list[dict[str, Any]]:
+    """Every project that the person may enter, with its counts and a few pictures."""
+    with at.read() as session:
+        return [
+            _summary(found, gallery.apart(session, found.project.id, COVERS))
+            for found in catalogue.summaries(session)
+        ]
+
+
+@router.post("/projects", status_code=201, dependencies=[login.RULES])
+def create(body: New, at: premises.At) -> dict[str, Any]:
+    """Make a project."""
+    with at.write() as session:
+        made = catalogue.create(session, body.name, body.task, body.classes)
+    return _project(made)
+
+
+@router.get("/projects/{project}")
+def one(project: str, at: premises.At) -> dict[str, Any]:
+    """A project with its classes."""
+    with at.read() as session:
+        return _project(premises.project(session, project))
+
+
+@router.get("/projects/{project}/members", dependencies=[login.RULES])
+def who(project: str, at: premises.At) -> dict[str, Any]:
+    """The names of those who may enter besides admins; null: everybody."""
+    with at.read() as session:
+        return {"members": members.chosen(session, premises.project(session, project).id)}
+
+
+@router.put("/projects/{project}/members", dependencies=[login.RULES])
+def choose(project: str, body: Members, at: premises.At) -> dict[str, Any]:
+    """Say who may enter."""
+    with at.write() as session:
+        found = premises.project(session, project)
+        members.choose(session, found.id, body.members)
+        return {"members": members.chosen(session, found.id)}
+
+
+@router.post("/projects/{project}/classes", status_code=201, dependencies=[login.RULES])
+def add_class(project: str, body: NewClass, at: premises.At) -> dict[str, Any]:
+    """Add a class at the end."""
+    with at.write() as session:
+        found = premises.project(session, project)
+        return shapes.kind(classes.add(session, found.id, body.name))
+
+
+@router.put("/projects/{project}/classes", dependencies=[login.RULES])
+def reorder(project: str, body: Order, at: premises.At) -> dict[str, Any]:
+    """Put the classes in this order."""
+    with at.write() as session:
+        found = premises.project(session, project)
+        classes.reorder(session, found.id, body.classes)
+        return _project(catalogue.get(session, found.id))
+
+
+@router.patch("/projects/{project}/classes/{class_}", dependencies=[login.RULES])
+def edit_class(project: str, class_: int, body: ClassEdit, at: premises.At) -> dict[str, Any]:
+    """Rename a class, or change its colour, key or severity."""
+    with at.write() as session:
+        premises.own_class(session, project, class_)
+        return shapes.kind(classes.edit(session, class_, **body.model_dump()))
+
+
+@router.post("/projects/{project}/classes/{class_}/merge", dependencies=[login.RULES])
+@pools.heavy
+def merge(project: str, class_: int, body: Merge, at: premises.At) -> dict[str, Any]:
+    """Make every label of this class one of another."""
+    with at.read() as session:
+        found = premises.own_class(session, project, class_)
+    class_merge.merge(at.read, retries.patient(at.write), found.id, class_, body.into)
+    with at.read() as session:
+        return _project(catalogue.get(session, found.id))
+
+
+@router.get("/projects/{project}/classes/{class_}/uses", dependencies=[login.RULES])
+def uses(project: str, class_: int, at: premises.At) -> dict[str, int]:
+    """How often a class stands in the labels: said before it goes."""
+    with at.read() as session:
+        premises.own_class(session, project, class_)
+        return asdict(class_retirement.uses(session, class_))
+
+
+@router.post("/projects/{project}/classes/{class_}/retire", dependencies=[login.RULES])
+@pools.heavy
+def retire(project: str, class_: int, at: premises.At, person: login.Admin) -> dict[str, Any]:
+    """Take a class out of the project, with every label of it."""
+    with at.read() as session:
+        found = premises.own_class(session, project, class_)
+    class_retirement.retire(at.write, class_, person.name)
+    with at.read() as session:
+        return _project(catalogue.get(session, found.id))
+
+
+def _summary(found: catalogue.Summary, covers: Sequence[gallery.Item]) -> dict[str, Any]:
+    return {
+        **_project(found.project),
+        "images": found.images,
+        "goldens": found.goldens,
+        "labelled": found.labelled,
+        "boxes": found.boxes,
+        "covers": [
+            {"id": item.image.id, "sha256": item.image.sha256, "name": item.image.name}
+            for item in covers
+        ],
+    }
+
+
+def _project(value: Project) -> dict[str, Any]:
+    return {
+        "id": value.id,
+        "name": value.name,
+        "task": value.task,
+        "classes": [shapes.kind(one) for one in value.classes],
+    }

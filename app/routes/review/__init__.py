@@ -1,0 +1,1 @@
+"""Runs to review, what was decided of them, and runs as files."""

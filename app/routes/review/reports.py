@@ -1,0 +1,101 @@
+"""Runs as files for other programs, and two runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
+
+from fastapi import APIRouter
+from starlette.responses import StreamingResponse
+
+from app import premises
+from app.edge import login, pools
+from app.routes.labels import labelling
+from backend.errors import Invalid
+from backend.review import agenda, blind_repeats, reports, tally, views
+from backend.runs import comparison
+
+router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES], route_class=pools.Pooled)
+
+KINDS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "coco": "application/json"}
+ENDINGS = {"csv": "csv", "parquet": "parquet", "coco": "json"}
+PART = 1_000_000
+
+
+@router.get("/export/{name}")
+@pools.heavy
+def export(run: int, name: str, at: premises.At) -> StreamingResponse:
+    """The run and its decisions as one file."""
+    if name not in KINDS:
+        raise Invalid(f"A run is exported as {', '.join(KINDS)}, not {name[:40]!r}.")
+    written = _written(at, run, name)
+    place = f'attachment; filename="run-{run}.{ENDINGS[name]}"'
+    headers = {"content-disposition": place, "content-length": str(written.tell())}
+    return StreamingResponse(_parts(written), media_type=KINDS[name], headers=headers)
+
+
+@router.get("/figures")
+@pools.heavy
+def figures(run: int, at: premises.At) -> dict[str, Any]:
+    """The run against the labels, what the rule says, and how well second answers agree."""
+    with at.read() as session:
+        return {
+            **asdict(tally.figures(session, run)),
+            "agreement": asdict(blind_repeats.agreement(session, run)),
+            "ruled": agenda.ruled(session, run),
+        }
+
+
+@router.get("/groups")
+def groups(run: int, at: premises.At) -> list[str]:
+    """The lots that a review can be narrowed to."""
+    with at.read() as session:
+        return views.groups(session, run)
+
+
+@router.get("/against/{before}")
+@pools.heavy
+def against(
+    run: int, before: int, at: premises.At, score: float = 0.5, start: int = 0
+) -> dict[str, Any]:
+    """What this run gained and lost against an earlier one, image by image."""
+    with at.read() as session:
+        if views.project_of(session, run) != views.project_of(session, before):
+            raise Invalid(f"The runs {before} and {run} belong to different projects.")
+        found = comparison.compare(session, before, run, score, start)
+    return {
+        "images": found.images,
+        "same": found.same,
+        "next": found.next_id,
+        "changes": [
+            {
+                "image": one.image_id,
+                "name": one.name,
+                "gained": [labelling.proposal(run, d) for d in one.gained],
+                "lost": [labelling.proposal(before, d) for d in one.lost],
+            }
+            for one in found.changes
+        ],
+    }
+
+
+def _written(at: premises.House, run: int, name: str) -> BinaryIO:
+    """The whole file, as a slow reader must hold no connection; nothing of it stays behind."""
+    at.settings.exports.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as unwritten:
+        file = unwritten.enter_context(TemporaryFile(dir=at.settings.exports))
+        with at.read() as session:
+            views.project_of(session, run)
+            file.writelines(reports.write(session, run, name))
+        unwritten.pop_all()
+    return file
+
+
+def _parts(written: BinaryIO) -> Iterator[bytes]:
+    with written:
+        written.seek(0)
+        while part := written.read(PART):
+            yield part

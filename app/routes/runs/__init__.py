@@ -1,0 +1,1 @@
+"""Detection as a page asks for it, and what it will take."""

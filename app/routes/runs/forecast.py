@@ -1,0 +1,64 @@
+"""What a detection will take and cost, before it starts; and what a run could not look at."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter
+
+from app import premises
+from app.edge import login, pools
+from app.routes.runs.detection import Wanted
+from backend.errors import NotFound
+from backend.models import choice, registry
+from backend.runs import documents, forecast, known_images
+from backend.storage import findings
+
+router = APIRouter(
+    prefix="/api/projects/{project}/detect", dependencies=[login.SEES], route_class=pools.Pooled
+)
+
+MOST_REASONS = 200
+
+
+@router.get("/expect/{name}")
+def expect(project: str, name: str, at: premises.At) -> dict[str, Any]:
+    """What the runtimes and precisions of a model are worth on validation pictures."""
+    with at.read() as session:
+        found = premises.project(session, project)
+        if name != choice.GOLDEN:
+            registry.find(session, found.id, name)  # no weights file of the server
+        chosen = choice.choose(session, found.id, name)
+        rows = forecast.worth(session, chosen)
+        return {
+            "worth": rows,
+            "int8": forecast.loss(rows),
+            "model_id": chosen.model_id,
+        }
+
+
+@router.post("/recall")
+@pools.heavy
+def recall(project: str, body: Wanted, at: premises.At, person: login.Viewer) -> dict[str, Any]:  # noqa: ARG001
+    """How many of the images asked for the ledger knows; nothing is written."""
+    with at.read() as session:
+        found = premises.project(session, project)
+        if body.model != choice.GOLDEN:
+            registry.find(session, found.id, body.model)
+        chosen = choice.choose(session, found.id, body.model)
+        source = body.source.model_dump(exclude_none=True)
+        options = body.options.model_dump(exclude_none=True)
+        told = known_images.recall(session, found.id, chosen, source, options)
+        pace = forecast.pace(session, found.id, chosen, options)
+        return {**asdict(told), "pace": pace and asdict(pace)}
+
+
+@router.get("/runs/{run}/failures")
+def failures(project: str, run: int, at: premises.At) -> list[str]:
+    """Why images of a run could not be looked at."""
+    with at.read() as session:
+        found = premises.project(session, project)
+        if findings.get(session, run).project_id != found.id:
+            raise NotFound(f"There is no run {run} in this project.")
+        return documents.failures(session, run, MOST_REASONS)

@@ -1,0 +1,152 @@
+/** The images of a view one after the other: a window of them at hand, fetched on as one goes. */
+
+import * as net from "../shared/net.js";
+import { toast } from "../shared/site.js";
+import { previewUrl } from "../canvas/picture_cache.js";
+
+const BEFORE = 4;
+const AFTER = 12;
+const STALE = 5000;
+/** Images of a view that are kept at hand. */
+const MOST = 240;
+
+/** The page that walks has a `desk`, a `stage`, `pictures`, and says how an image is opened. */
+export class Walk {
+  constructor() {
+    /** @type {import("./types.js").Item[]} */
+    this.list = [];
+    this.at = 0;
+    this.first = 0;
+    this.total = 0;
+  }
+
+  /** What is known of an image, or of all, may have been changed elsewhere. @param {number} [image] */
+  age(image) {
+    for (const item of this.desk.items.values()) if (!image || item.id === image) item.seen = -STALE;
+  }
+
+  /** Opens an image that may lie far from those at hand. @param {number} image 0: the first */
+  async jump(image) {
+    const there = this.list.find((item) => item.id === image);
+    // Nobody waits for the picture: the page around it is ready.
+    if (there && this.loadedFor === this.view) return void this.open(there);
+    const answer = await this.fetch(image, BEFORE, AFTER);
+    if (!answer) return undefined;
+    this.loadedFor = this.view;
+    this.list = answer.items.map((item) => this.desk.items.get(item.id));
+    this.at = Math.max(0, this.list.findIndex((item) => item.id === answer.image));
+    this.first = answer.position - this.at;
+    if (!this.list.length) return this.lack();
+    this.place.hidden = true;
+    this.focus();
+    return void this.open(this.list[this.at]);
+  }
+
+  /** What the list shows: a project, and the filter that chooses among its images. */
+  get view() {
+    return `${this.project}?${this.filters}`;
+  }
+
+  /** A window of images around one, or null where the view was left before the answer came. */
+  async fetch(image, before, after) {
+    const { view } = this;
+    try {
+      const answer = await net.get(this.address(image, before, after));
+      if (view !== this.view) return null;
+      // What is done leaves a filter such as "new", but not the list that is being worked through.
+      const same = this.loadedFor === view;
+      this.total = same ? Math.max(this.total, answer.total) : answer.total;
+      this.know(answer);
+      this.desk.receive(answer.items);
+      const now = performance.now();
+      answer.items.forEach((item) => (this.desk.items.get(item.id).seen = now));
+      return answer;
+    } catch (error) {
+      const { message, status } = /** @type {net.Failure} */ (error);
+      // Where nothing of the view stands yet, whoever opens it says so and asks again.
+      if (status !== 404 && this.loadedFor !== view) throw error;
+      toast(message, "failed");
+      // An address that names an image which has been deleted leads to the others.
+      const leads = status === 404 && image && view === this.view && this.loadedFor !== view;
+      return leads ? this.fetch(0, before, after) : null;
+    }
+  }
+
+  address(_image, _before, _after) {
+    return "";
+  }
+
+  get position() {
+    return this.first + this.at;
+  }
+
+  /** Decodes the next three and the one before, and fetches more of the list where it ends. */
+  look_ahead() {
+    const near = [1, 2, 3, -1].map((step) => this.list[this.at + step]).filter(Boolean);
+    const goldens = this.stage.mode === "off" ? [] : [this.desk.item, ...near].filter((item) => item?.golden).map((item) => previewUrl(item.golden));
+    this.pictures.prefetch([...near.slice(0, 2).map(previewUrl), ...goldens.slice(0, 3), ...near.slice(2).map(previewUrl)]);
+    if (this.list.length - this.at < 6 && this.first + this.list.length < this.total) this.extend(1);
+    else if (this.at < 2 && this.first > 0) this.extend(-1);
+    else this.refresh();
+  }
+
+  /** @param {1 | -1} way */
+  async extend(way) {
+    if (this.extending) return this.extending;
+    const edge = way > 0 ? this.list[this.list.length - 1] : this.list[0];
+    this.extending = this.fetch(edge.id, way > 0 ? 0 : AFTER, way > 0 ? AFTER : 0);
+    const answer = await this.extending;
+    this.extending = null;
+    if (!answer || !this.list.includes(edge)) return answer;
+    const known = new Set(this.list.map((item) => item.id));
+    const fresh = answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id));
+    if (way > 0) this.list.push(...fresh);
+    else {
+      this.list.unshift(...fresh);
+      this.at += fresh.length;
+      this.first -= fresh.length;
+    }
+    if (!fresh.length && way > 0) this.total = this.first + this.list.length;
+    this.shed(way);
+    this.show("image");
+    return answer;
+  }
+
+  /** A shift is long: what lies far behind is let go, and fetched again by who goes back. @param {1 | -1} way */
+  shed(way) {
+    const over = this.list.length - MOST;
+    if (over <= 0) return;
+    this.desk.release(this.list.splice(way > 0 ? 0 : MOST, over));
+    if (way < 0) return;
+    this.first += over;
+    this.at -= over;
+  }
+
+  /** What stands here may be old: another person may have changed it. */
+  async refresh() {
+    const { item } = this.desk;
+    if (!item || performance.now() - (item.seen ?? 0) < STALE) return;
+    await this.fetch(item.id, 0, 0);
+  }
+
+  /** Fetches the open image anew, however lately it was seen. */
+  renew() {
+    this.age(this.desk.item?.id);
+    return this.refresh();
+  }
+
+  /** Whether the view holds more images that way than are at hand. @param {number} by */
+  more(by) {
+    return by > 0 ? this.first + this.list.length < this.total : this.first > 0;
+  }
+
+  /** Says whether this was the last image that way. @param {number} by @returns {Promise<boolean>} */
+  async step(by) {
+    if (!this.list[this.at + by] && this.more(by)) await this.extend(by > 0 ? 1 : -1);
+    const next = this.list[this.at + by];
+    if (next) await this.open(next);
+    else if (this.more(by)) this.stage.hint("The next images could not be fetched.");
+    else this.stage.hint(by > 0 ? "This is the last image of this view." : "This is the first image of this view.");
+    return !next && !this.more(by);
+  }
+}

@@ -1,0 +1,270 @@
+/** The wall of thumbnails: a window over any number of images; only what is seen is in the page. */
+
+import { Cell } from "./cell.js";
+import { h, typing } from "../../shared/dom.js";
+import { Hover } from "./hover.js";
+import { get } from "../../shared/net.js";
+import { attempt, tab } from "../../shared/site.js";
+
+const PAGE = 100;
+const GAP = 6;
+const AHEAD = 1;
+
+export class Wall {
+  /** @param {{open: (item: any) => void, picked: (ids: Set<number>) => void, counted: (total: number) => void, all?: () => void, remove?: () => void, search?: () => void, keys?: () => void}} told */
+  constructor(told) {
+    this.told = told;
+    this.size = Number(localStorage.getItem("loupe-thumb")) || 176;
+    this.total = 0;
+    this.pages = new Map();
+    this.cells = new Map();
+    this.picked = new Set();
+    this.current = -1;
+    this.anchor = -1;
+    this.space = h("div.wall-space");
+    this.element = h("div.wall-scroll", { tabIndex: 0, role: "grid", "aria-label": "Images", "aria-multiselectable": "true" }, this.space);
+    this.hover = new Hover();
+    this.listen();
+  }
+
+  listen() {
+    this.element.addEventListener("scroll", () => (this.hover.hide(), this.draw()), { passive: true });
+    this.element.addEventListener("click", (event) => this.click(event));
+    this.element.addEventListener("pointermove", (event) => this.picked.size || this.hover.follow(event, this.itemOf(event), this.looks));
+    this.element.addEventListener("pointerleave", () => this.hover.hide());
+    addEventListener("keydown", (event) => this.key(event));
+    new ResizeObserver(() => this.layout()).observe(this.element);
+  }
+
+  /** Show the images of another address. @param {string} url @param {Promise<any>} classes @param {boolean} moved another filter, not the same images again */
+  async load(url, classes, moved) {
+    this.url = url;
+    this.pages.clear();
+    this.asked?.abort();
+    this.asked = new AbortController();
+    if (moved) {
+      this.current = this.anchor = -1;
+      this.clear();
+    }
+    const top = moved ? 0 : Math.floor(this.range()[0] / PAGE);
+    const [looks] = await Promise.all([classes, this.fetch(top)]);
+    this.looks = looks;
+    for (const cell of this.cells.values()) cell.remove();
+    this.cells.clear();
+    if (moved) this.element.scrollTop = 0;
+    this.layout();
+  }
+
+  async fetch(page) {
+    if (this.pages.has(page)) return;
+    this.pages.set(page, null);
+    const url = this.url;
+    try {
+      const found = await get(`${url}&offset=${page * PAGE}&limit=${PAGE}`, { signal: this.asked.signal });
+      if (url !== this.url) return;
+      this.pages.set(page, found.items);
+      if (this.total !== found.total || page === 0) this.count(found.total);
+      this.draw();
+    } catch (error) {
+      if (this.pages.get(page) === null) this.pages.delete(page);
+      if (error.name !== "AbortError") throw error;
+    }
+  }
+
+  count(total) {
+    this.total = total;
+    this.told.counted(total);
+    this.layout();
+  }
+
+  resize(size) {
+    const kept = this.current >= 0 ? this.current : this.range()[0];
+    this.size = size;
+    localStorage.setItem("loupe-thumb", String(size));
+    this.layout();
+    this.reveal(kept);
+  }
+
+  layout() {
+    const width = this.element.clientWidth - 2 * GAP;
+    if (width <= 0) return;
+    this.columns = Math.max(1, Math.floor((width + GAP) / (this.size + GAP)));
+    this.step = (width - GAP * (this.columns - 1)) / this.columns + GAP;
+    this.side = this.step - GAP;
+    this.space.style.height = `${Math.ceil(this.total / this.columns) * this.step + GAP}px`;
+    this.draw(true);
+  }
+
+  /** The first and the last index that is seen. */
+  range() {
+    if (!this.columns) return [0, 0];
+    const top = Math.max(0, Math.floor(this.element.scrollTop / this.step) - AHEAD);
+    const rows = Math.ceil(this.element.clientHeight / this.step) + 1 + 2 * AHEAD;
+    return [top * this.columns, Math.min(this.total, (top + rows) * this.columns)];
+  }
+
+  draw(all = false) {
+    if (!this.columns || !this.element.clientHeight) return;
+    const [first, last] = this.range();
+    for (const [index, cell] of this.cells) {
+      if (index < first || index >= last) {
+        cell.remove();
+        this.cells.delete(index);
+      }
+    }
+    // What is seen asks for its picture before what is ready above it.
+    const seen = Math.min(last, Math.floor(this.element.scrollTop / this.step) * this.columns);
+    for (let index = seen; index < last; index++) this.place(index, all);
+    for (let index = first; index < seen; index++) this.place(index, all);
+    this.wish(first, last);
+  }
+
+  place(index, all) {
+    let cell = this.cells.get(index);
+    if (!cell) {
+      cell = new Cell(index);
+      this.cells.set(index, cell);
+      this.space.append(cell.element);
+      all = true;
+    }
+    if (all) cell.move(GAP + (index % this.columns) * this.step, GAP + Math.floor(index / this.columns) * this.step, this.side);
+    cell.show(this.item(index), this.looks ?? {});
+    cell.mark(this.picked, index === this.current);
+  }
+
+  /** Ask for the pages that are seen, a moment after the scrolling rests. */
+  wish(first, last) {
+    clearTimeout(this.timer);
+    const wanted = [];
+    for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) if (!this.pages.has(page)) wanted.push(page);
+    if (wanted.length) this.timer = setTimeout(() => attempt(() => Promise.all(wanted.map((page) => this.fetch(page)))), 25);
+  }
+
+  item(index) {
+    return this.pages.get(Math.floor(index / PAGE))?.[index % PAGE] ?? null;
+  }
+
+  indexOf(event) {
+    const cell = /** @type {HTMLElement} */ (event.target).closest(".cell");
+    return cell ? Number(/** @type {HTMLElement} */ (cell).dataset.index) : -1;
+  }
+
+  itemOf(event) {
+    const index = this.indexOf(event);
+    return index < 0 ? null : this.item(index);
+  }
+
+  click(event) {
+    const index = this.indexOf(event);
+    const item = index < 0 ? null : this.item(index);
+    if (!item) return;
+    this.hover.hide();
+    if (event.shiftKey && this.anchor >= 0) this.pickRange(this.anchor, index);
+    else if (event.ctrlKey || event.metaKey || event.target.closest(".pick") || this.picked.size) this.toggle(index);
+    else this.told.open(item);
+    this.go(index, false);
+  }
+
+  toggle(index) {
+    const item = this.item(index);
+    if (!item) return;
+    if (!this.picked.delete(item.id)) this.picked.add(item.id);
+    this.anchor = index;
+    this.changed();
+  }
+
+  async pickRange(from, to) {
+    const [first, last] = [Math.min(from, to), Math.max(from, to)];
+    const pages = [];
+    for (let page = Math.floor(first / PAGE); page * PAGE <= last; page++) pages.push(this.fetch(page));
+    await attempt(() => Promise.all(pages));
+    for (let index = first; index <= last; index++) {
+      const item = this.item(index);
+      if (item) this.picked.add(item.id);
+    }
+    this.changed();
+  }
+
+  /** @param {number[]} ids */
+  pick(ids) {
+    this.picked = new Set(ids);
+    this.changed();
+  }
+
+  clear() {
+    this.picked.clear();
+    this.changed();
+  }
+
+  changed() {
+    this.element.classList.toggle("picking", this.picked.size > 0);
+    this.told.picked(this.picked);
+    this.draw();
+  }
+
+  hide() {
+    this.hover.hide();
+  }
+
+  /** What did not come while the server was away is asked for again. */
+  renew() {
+    for (const cell of this.cells.values()) cell.renew();
+    this.draw();
+  }
+
+  /** Make an image the current one and bring it into view. */
+  go(index, reveal = true) {
+    if (!this.total) return;
+    this.current = Math.min(Math.max(index, 0), this.total - 1);
+    if (reveal) this.reveal(this.current);
+    this.draw();
+  }
+
+  reveal(index) {
+    const top = Math.floor(index / this.columns) * this.step;
+    const bottom = top + this.step + GAP;
+    if (top < this.element.scrollTop) this.element.scrollTop = top;
+    else if (bottom > this.element.scrollTop + this.element.clientHeight) this.element.scrollTop = bottom - this.element.clientHeight;
+  }
+
+  key(event) {
+    if (tab() !== "browse" || !this.element.offsetParent) return;
+    const all = (event.ctrlKey || event.metaKey) && event.key === "a";
+    if (typing(event) && !(all && !event.target.closest("input, textarea"))) return;
+    if (all || this.keys(event)) event.preventDefault();
+    if (all) this.told.all?.();
+  }
+
+  keys(event) {
+    const rows = Math.max(1, Math.floor(this.element.clientHeight / this.step));
+    const moves = {
+      ArrowLeft: -1, ArrowRight: 1, k: -1, j: 1, ArrowUp: -this.columns, ArrowDown: this.columns,
+      PageUp: -rows * this.columns, PageDown: rows * this.columns, Home: -Infinity, End: Infinity,
+    };
+    const focusOnTab = event.target.closest?.("[role=tab]") && event.key.startsWith("Arrow");
+    if (event.key in moves && !focusOnTab) return this.move(moves[event.key], event.shiftKey);
+    if (event.key === "Enter" && this.current >= 0 && !event.target.closest("button, a")) return this.open();
+    if ((event.key === " " || event.key === "x") && this.current >= 0 && !event.target.closest("button, a")) return this.toggle(this.current), true;
+    if (event.key === "Escape" && this.picked.size) return this.clear(), true;
+    if (event.key === "/") return this.told.search?.(), true;
+    if (event.key === "?") return this.told.keys?.(), true;
+    if (event.key === "Delete" && this.picked.size) return this.told.remove?.(), true;
+    if (event.key === "z") return this.told.undo?.(), true;
+    return false;
+  }
+
+  move(by, extend) {
+    const from = this.current < 0 ? (by > 0 && Number.isFinite(by) ? -by : 0) : this.current;
+    if (extend && this.anchor < 0) this.anchor = Math.max(this.current, 0);
+    this.go(from + by);
+    if (extend) this.pickRange(this.anchor, this.current);
+    else this.anchor = this.current;
+    return true;
+  }
+
+  open() {
+    const item = this.item(this.current);
+    if (item) this.told.open(item);
+    return true;
+  }
+}

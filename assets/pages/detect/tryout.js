@@ -1,0 +1,148 @@
+/** Drop pictures to try a model on them; they join the project only where that is asked for. */
+
+import { field, fill, h } from "../../shared/dom.js";
+import { get, send, token, upload } from "../../shared/net.js";
+import { address, attempt, project, site } from "../../shared/site.js";
+import { count, many, share, span } from "../../shared/words.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const FINAL = ["done", "failed", "cancelled"];
+const EVERY = 100; // milliseconds between looks at the job
+
+/** Pictures beyond these are left out: who has more wants a run. */
+const MOST = 12;
+
+export class TryOut {
+  /** @param {() => string} model */
+  constructor(model) {
+    this.model = model;
+    this.input = h("input", { type: "file", accept: "image/*", multiple: true, hidden: true, onchange: () => this.take([...this.input.files]) });
+    this.stage = h("div.try", { tabIndex: 0, role: "button", "aria-label": "Choose pictures to try" }, this.hint());
+    this.said = h("p.quiet-text", { "aria-live": "polite" });
+    this.others = h("div.tries");
+    this.keeping = h("div.quiet-text.keeping", { "aria-live": "polite" });
+    // What was written for the last pictures is most often true of the next.
+    this.lot = h("input", { placeholder: "lot 7", maxLength: 300 });
+    this.stage.addEventListener("click", () => this.input.click());
+    this.stage.addEventListener("keydown", (event) => event.key === "Enter" && this.input.click());
+    this.stage.addEventListener("dragover", (event) => event.preventDefault());
+    this.stage.addEventListener("drop", (event) => (event.preventDefault(), this.take([...event.dataTransfer.files])));
+    this.element = h("section.panel.for-labeler", {}, h("header", {}, h("h2", {}, "Try pictures")), h("div.inside", {}, this.stage, this.said, this.others, this.keeping, this.input));
+  }
+
+  hint() {
+    return h("span", {}, "Drop pictures here, or click to choose. Nothing is stored unless you ask.");
+  }
+
+  /** The first picture has the stage, the others follow below it. @param {File[]} files */
+  async take(files) {
+    const turn = (this.turn = Symbol("the newest try"));
+    fill(this.others);
+    fill(this.keeping);
+    const places = files.slice(0, MOST).map((_, at) => (at ? [h("div.try"), h("p.quiet-text")] : [this.stage, this.said]));
+    this.others.append(...places.slice(1).map(([stage, said]) => h("div", {}, stage, said)));
+    const tried = (this.tried = []); // also those that fit no golden
+    for (const [at, [stage, said]] of places.entries()) {
+      await attempt(() => this.one(files[at], stage, said, () => this.turn === turn));
+      if (this.turn !== turn) return;
+    }
+    if (tried.length) this.offer(tried);
+  }
+
+  /** Nothing of a try is stored unless it is asked for here. @param {File[]} files */
+  offer(files) {
+    const words = files.length === 1 ? "Add this picture to the project" : `Add these ${count(files.length)} pictures to the project`;
+    const button = h("button", { onclick: () => ((button.disabled = true), this.keep(files)) }, words);
+    fill(this.keeping, field("Lot", this.lot, "The group of pictures that belong together, such as boards of one lot; may stay empty."), button);
+  }
+
+  async keep(files) {
+    const { turn } = this;
+    const result = await attempt(() => added(files, this.lot.value));
+    if (turn !== this.turn) return undefined;
+    if (!result) return this.offer(files);
+    const known = result.skipped ? ` ${count(result.skipped)} ${result.skipped === 1 ? "was" : "were"} there already.` : "";
+    const reasons = result.problems.map((one) => ` ${one.file}: ${one.reason}`);
+    fill(this.keeping, `${many(result.images, "picture")} added.${known}`, reasons, " ", h("a", { href: address({ project: project(), tab: "browse", sort: "newest" }) }, "Show in Browse"));
+    return site.dispatchEvent(new Event("projects"));
+  }
+
+  /** Try one picture, as long as `newest` says that no other was dropped in the meantime. */
+  async one(file, stage, said, newest) {
+    const began = performance.now();
+    const body = new FormData();
+    body.append("picture", file);
+    body.append("model", this.model());
+    said.textContent = "Sending …";
+    const base = `/api/projects/${encodeURIComponent(project())}/detect/try`;
+    let job = await send("POST", base, body).catch((error) => error);
+    if (!newest()) return;
+    said.textContent = "";
+    if (job instanceof Error) {
+      // Only the first place invites the next picture.
+      if (stage === this.stage) fill(stage, this.hint());
+      else stage.remove();
+      return void (said.textContent = `${file.name}: ${job.message}`);
+    }
+    fill(stage, picture(file));
+    this.tried.push(file);
+    const size = job;
+    const wait = (at) => newest() && (said.textContent = at.state === "queued" ? "Waiting for a worker …" : at.message);
+    job = await finished(job, wait).catch((error) => error);
+    const found = job instanceof Error ? [] : await get(`${base}/${job.id}`);
+    if (!newest()) return;
+    if (job instanceof Error) return void (said.textContent = job.message);
+    if (job.result.refused) return void (said.textContent = job.result.refused);
+    draw(stage, found, size);
+    const looked = job.result.milliseconds;
+    said.textContent = `${tally(found)} In ${span((performance.now() - began) / 1000)}${looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`}.`;
+  }
+}
+
+/** A file as a picture; its address is given back once it is drawn. @param {File} file */
+function picture(file) {
+  const src = URL.createObjectURL(file);
+  const done = () => URL.revokeObjectURL(src);
+  return h("img", { src, alt: file.name, onload: done, onerror: done });
+}
+
+/** Import pictures into the project; gives what came of it. @param {File[]} files @param {string} lot */
+async function added(files, lot) {
+  const base = `/api/projects/${encodeURIComponent(project())}`;
+  const name = token();
+  for (const file of files) await upload(`${base}/uploads/${name}/${encodeURIComponent(file.name)}`, file, () => {});
+  const job = await finished(await send("POST", `${base}/import`, { token: name, lot }), () => {});
+  return job.result;
+}
+
+/** Wait until a job is done; one that fails says why. */
+async function finished(job, told) {
+  while (!FINAL.includes(job.state)) {
+    told(job);
+    await new Promise((resolve) => setTimeout(resolve, EVERY));
+    job = await get(`/api/jobs/${job.id}`);
+  }
+  if (job.state !== "done") throw new Error(job.error || "It was cancelled.");
+  return job;
+}
+
+function draw(stage, found, size) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
+  for (const one of found) {
+    const rect = document.createElementNS(SVG, "rect");
+    for (const [name, value] of Object.entries({ x: one.x1, y: one.y1, width: one.x2 - one.x1, height: one.y2 - one.y1 })) rect.setAttribute(name, String(value));
+    const words = document.createElementNS(SVG, "title");
+    words.textContent = `${one.label} ${share(one.score, 2)}`;
+    rect.append(words);
+    svg.append(rect);
+  }
+  stage.querySelector("svg")?.remove();
+  stage.append(svg);
+}
+
+function tally(found) {
+  if (!found.length) return "Nothing found.";
+  const first = found.slice(0, 6).map((one) => `${one.label} ${share(one.score, 2)}`).join(", ");
+  return `${many(found.length, "detection")}: ${first}${found.length > 6 ? " …" : "."}`;
+}

@@ -1,0 +1,151 @@
+/** Pictures in, labels out: upload or name a place, then follow the job that does it. */
+
+import { ask } from "../../shared/dialog.js";
+import { field, fill, h, select } from "../../shared/dom.js";
+import { FILTERS } from "../browse/filters.js";
+import { Failure, get, send, token, upload } from "../../shared/net.js";
+import { attempt, project, query, site, toast } from "../../shared/site.js";
+import { progress } from "../train/train.js";
+import { bytes, count, many } from "../../shared/words.js";
+
+const FORMATS = [["auto", "Recognise it"], ["deeppcb", "DeepPCB, with templates"], ["voc", "Pascal VOC XML"], ["yolo", "YOLO text files"], ["coco", "COCO JSON"], ["folders", "Plain pictures, or a folder a class"]];
+const WHICH = [["all", "All images"], ["train", "Training split"], ["val", "Validation split"], ["test", "Test split"]];
+const SHARES = [["", "Leave without one"], ["80,10,10", "80 % training, 10 % validation, 10 % test"], ["70,15,15", "70 % training, 15 % validation, 15 % test"], ["80,20", "80 % training, 20 % validation"]];
+const MASKS = [["", "Say that they are there"], ["instance", "A box around each thing"], ["colour", "A class for each colour, a box around each part"], ["skip", "Leave them out"]];
+const FINAL = ["done", "failed", "cancelled"];
+const AT_ONCE = 3;
+const SHOWN = 50;
+
+/** Bring pictures into a project. @param {{id: number, name: string}} into */
+export async function importInto(into) {
+  const files = h("input", { type: "file", multiple: true });
+  const folder = h("input", { type: "file", webkitdirectory: true });
+  const path = h("input", { placeholder: "/data/boards or /data/boards.zip" });
+  const format = select(FORMATS, "auto");
+  const masks = select(MASKS, "");
+  const lot = h("input", { placeholder: "lot 7", maxLength: 300 });
+  const chosen = h("p.quiet-text");
+  const say = () => (chosen.textContent = sum([...files.files, ...folder.files]));
+  files.addEventListener("change", say);
+  folder.addEventListener("change", say);
+  const yes = await ask(`Import into ${into.name}`, "Import", [
+    field("Pictures, label files or an archive", files), field("Or a whole folder", folder), chosen,
+    h("div.for-admin", {}, field("Or a place on the server", path)), field("Format", format, "Labels that come along are taken; what is there already is skipped."),
+    field("Masks beside pictures", masks, "Pictures that tell of each pixel of another one what it is, in a folder such as masks."),
+    field("Lot", lot, "The group of those pictures for which the source names none."),
+  ]);
+  if (!yes) return;
+  await attempt(() => run(into, [...files.files, ...folder.files], { path: path.value, format: format.value, masks: masks.value, lot: lot.value }));
+}
+
+async function run(into, files, asked) {
+  const place = h("div", { style: { display: "grid", gap: "8px" }, "aria-live": "polite" });
+  const closed = ask(`Import into ${into.name}`, "", place);
+  const body = { ...asked, token: "" };
+  try {
+    if (files.length) {
+      body.path = "";
+      body.token = token();
+      await sendAll(into, files, body.token, place);
+    }
+    await follow(await send("POST", `/api/projects/${encodeURIComponent(into.name)}/import`, body), place, imported);
+    site.dispatchEvent(new Event("projects"));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // Whoever has closed the dialog is told all the same.
+    if (place.isConnected) fill(place, h("p.bad", { role: "alert" }, error.message));
+    else toast(`The import into ${into.name} failed: ${error.message}`, "failed");
+  }
+  await closed;
+}
+
+async function sendAll(into, files, name, place) {
+  const shares = new Map();
+  const all = files.reduce((total, file) => total + file.size, 0) || 1;
+  const show = () => {
+    const gone = [...shares.entries()].reduce((total, [file, share]) => total + share * file.size, 0);
+    fill(place, progress({ state: "running", progress: gone / all, message: `Uploading: ${bytes(gone)} of ${bytes(all)}` }));
+  };
+  const waiting = [...files];
+  const line = async () => {
+    for (let file = waiting.shift(); file; file = waiting.shift()) {
+      const inside = (file.webkitRelativePath || file.name).split("/").map(encodeURIComponent).join("/");
+      await upload(`/api/projects/${encodeURIComponent(into.name)}/uploads/${name}/${inside}`, file, (share) => (shares.set(file, share), show()));
+      shares.set(file, 1);
+      show();
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, line));
+}
+
+/** Show how far a job is, then what it says at its end. */
+export async function follow(job, place, say) {
+  for (;;) {
+    fill(place, progress(job), job.state === "queued" && h("p.quiet-text", {}, "You may close this; Jobs shows how far it is."));
+    if (FINAL.includes(job.state)) break;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    job = await get(`/api/jobs/${job.id}`);
+  }
+  if (job.state === "done") fill(place, say(job));
+  else fill(place, h("p.bad", { role: "alert" }, job.error || "It was cancelled."));
+  return job;
+}
+
+function imported(job) {
+  const result = job.result;
+  return [
+    h("p.good", {}, `${many(result.images, "image")}, ${many(result.goldens, "golden")} and ${many(result.boxes, "box", "boxes")} added; ${count(result.skipped)} were there already.`),
+    result.unusable > 0 && [h("p.bad", {}, `${many(result.unusable, "file or line", "files or lines")} could not be used:`), listed(result.problems)],
+  ];
+}
+
+function listed(problems) {
+  return h("ul", { style: { margin: 0, maxHeight: "240px", overflow: "auto" } },
+    problems.slice(0, SHOWN).map((one) => h("li", {}, h("span.mono", {}, `${one.file}${one.line ? `:${one.line}` : ""}`), ` ${one.reason}`)));
+}
+
+/**
+ * Write pictures and labels of a project into one file: what is done, unless more is asked for.
+ * @param {{name: string, id?: number}} of @param {number[]} images those that were chosen; all where there are none
+ */
+export async function exportFrom(of, images = []) {
+  const filter = [of.name, String(of.id)].includes(project()) ? filters(query()) : "";
+  const format = select(FORMATS.slice(1), "coco");
+  const which = select([images.length && ["chosen", `The ${many(images.length, "chosen image")}`], filter && ["shown", "As Browse is filtered"], ...WHICH].filter(Boolean), images.length ? "chosen" : "all");
+  const undone = h("input", { type: "checkbox" });
+  const shares = select(SHARES, "");
+  const form = [
+    field("Format", format, "Boxes go along in every format but plain pictures."), field("Images", which),
+    h("label.row", {}, undone, "Also those that are not done"),
+    h("p.quiet-text", {}, "Other programs take a picture without boxes for one without defects, so only what is done leaves."),
+    field("Images without a split", shares, "Images of one group are never torn apart. The project keeps its splits as they are."),
+  ];
+  if (!(await ask(`Export ${of.name}`, "Export", form))) return;
+  const chosen = { chosen: { images }, shown: { filter }, all: {} }[which.value] ?? { splits: [which.value] };
+  const body = { format: format.value, ...chosen, states: undone.checked ? ["all"] : [], shares: shares.value.split(",").filter(Boolean).map(Number) };
+  const place = h("div", { style: { display: "grid", gap: "8px" }, "aria-live": "polite" });
+  const closed = ask(`Export ${of.name}`, "", place);
+  await attempt(async () => follow(await send("POST", `/api/projects/${encodeURIComponent(of.name)}/export`, body), place, exported));
+  await closed;
+}
+
+function exported(job) {
+  const { images, boxes, problems, file, left_out: stay } = job.result;
+  const states = Object.entries(stay ?? {}).map(([state, number]) => `${count(number)} ${state}`);
+  return [
+    h("p.good", {}, `${many(images, "image")} and ${many(boxes, "box", "boxes")} are written.`),
+    states.length > 0 && h("p", {}, `Left out by their state: ${states.join(", ")}.`),
+    problems.length > 0 && [h("p.bad", {}, "Not everything could be written:"), listed(problems)],
+    h("a.button.primary", { href: `/api/jobs/${job.id}/file`, download: "" }, `Download ${file}`),
+  ];
+}
+
+/** What Browse is filtered to, as it stands in the address; goldens are no images to export. */
+function filters(from) {
+  const kept = [...from].filter(([name]) => FILTERS.includes(name) && name !== "sort");
+  return kept.some(([name]) => name === "goldens") ? "" : new URLSearchParams(kept).toString();
+}
+
+function sum(files) {
+  return files.length ? `${many(files.length, "file")}, ${bytes(files.reduce((total, file) => total + file.size, 0))}` : "";
+}

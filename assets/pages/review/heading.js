@@ -1,0 +1,59 @@
+/** The line above the picture of a review: which images of which run, in what order. */
+
+import { fill, h, select } from "../../shared/dom.js";
+import * as net from "../../shared/net.js";
+import { go } from "../../shared/site.js";
+import * as words from "../../shared/words.js";
+
+const SORTS = [["doubt", "Most doubtful first"], ["score", "Best score first"], ["detections", "Most detections first"], ["size", "Largest first"], ["name", "By name"]];
+const SCORES = [["", "Any score"], ["0.25", "Score ≥ .25"], ["0.5", "Score ≥ .50"], ["0.75", "Score ≥ .75"], ["0.9", "Score ≥ .90"]];
+const STANDS = [["", "Open"], ["rule-fail", "Open, failed by the rule"], ["rule-pass", "Open, passed by the rule"], ["pass", "Passed by people"], ["fail", "Failed by people"]];
+
+export class Heading {
+  constructor() {
+    this.root = h("header.lp-head");
+    this.run = 0;
+    /** @type {string[]} */
+    this.lots = [];
+    /** @type {string[]} */
+    this.classes = [];
+    this.others = 0;
+    /** Told of a run that there is not. @type {(run: number) => void} */
+    this.lost = () => {};
+  }
+
+  /** @param {number} run */
+  async show(run) {
+    if (run === this.run) return this.render();
+    Object.assign(this, { run, lots: [] });
+    this.render();
+    const lots = await net.get(`/api/runs/${run}/groups`).catch((error) => (error.status === 404 && this.lost(run), []));
+    if (run === this.run) this.know({ lots });
+    return undefined;
+  }
+
+  /** @param {{lots?: string[], classes?: string[], others?: number}} facts */
+  know(facts) {
+    Object.assign(this, facts);
+    this.render();
+  }
+
+  /** A list that a person has open is left alone as long as nothing changed. */
+  render() {
+    const query = new URLSearchParams(location.search);
+    query.delete("image");
+    const facts = JSON.stringify([this.run, this.lots, this.classes, this.others, query.toString()]);
+    if (facts === this.shown) return;
+    this.shown = facts;
+    const choice = (name, label, rows, otherwise = "") =>
+      select(rows, query.get(name) ?? otherwise, (value) => go({ [name]: value, image: "" }), { "aria-label": label });
+    const same = (list) => list.map((one) => [one, one]);
+    fill(this.root, h("a", { href: `/?${new URLSearchParams({ project: query.get("project") ?? "", tab: "review" })}` }, "Runs"),
+      h("b", {}, `Run ${this.run}`),
+      choice("sort", "Order", SORTS, "doubt"), choice("stands", "Verdict", STANDS),
+      choice("class", "Class", [["", "All classes"], ...same(this.classes)]), choice("score", "Score", SCORES),
+      this.lots.length > 0 && choice("group", "Lot", [["", "All lots"], ...same(this.lots)]),
+      h("span.lp-head-gap"), h("span.lp-hint", {}, this.others ? `${words.many(this.others, "other")} here` : ""),
+      h("button", { onclick: () => go({ view: "wall" }) }, "Defect wall"));
+  }
+}

@@ -1,0 +1,303 @@
+/** Review: go through what a run found, say what is right, and the labels are better. */
+
+import { dress } from "../../desk/bench.js";
+import { closeup } from "../../canvas/closeup.js";
+import { nameOf } from "../../desk/desk.js";
+import { Heading } from "./heading.js";
+import * as judging from "./judging.js";
+import * as panel from "../../desk/panel.js";
+import { Reserving } from "./reserving.js";
+import * as ruling from "./ruling.js";
+import { comparison, runList } from "./runlist.js";
+import { Wall } from "./sweep.js";
+import * as verdicts from "./verdicts.js";
+import { why } from "./why.js";
+import { fill, h } from "../../shared/dom.js";
+import { swatch } from "../../shared/letters.js";
+import * as net from "../../shared/net.js";
+import { noSuch, nothingChosen } from "../../shared/nothing.js";
+import { address, go, poll, query as asks, tab, toast } from "../../shared/site.js";
+import * as words from "../../shared/words.js";
+
+class Review extends Reserving {
+  constructor(element) {
+    super(element, "review");
+    this.rule = { threshold: 0.5, thresholds: {}, severity: 1, repeats: 0, version: 0 };
+    this.ruleSaved = Promise.resolve();
+    this.changes = this.kept = 0; // of the rule
+    this.least = Number(localStorage.getItem("loupe:review-score") ?? 0.3);
+    this.showLabels = this.showDetections = true;
+    this.others = 0;
+    /** @type {Map<string, any>} of runs, as they were counted */
+    this.figures = new Map();
+    this.desk.extra = () => ({ review: true, seconds: this.spent() });
+    this.closeup = closeup(this.pictures);
+    this.wall = new Wall(this.pictures, (label) => swatch(this.color(label), this.letter(label)), (label) => this.color(label), this.saver);
+    this.classPanel = panel.classes(this.parts());
+    this.panels = [judging.defect(this), judging.list(this), judging.board(this), why(this), ruling.scores(this), ruling.rule(this), this.classPanel];
+    fill(this.side, this.panels.map((one) => one.root));
+    this.heading = new Heading();
+    this.heading.lost = (run) => this.lose(run);
+    this.cover = h("div.lp-cover", { hidden: true });
+    this.start(this.actions());
+    this.bench.querySelector(".lp-middle").prepend(this.heading.root);
+    this.element.append(this.cover, this.wall.root);
+  }
+
+  /** A run is shown under the project that it belongs to, whatever the address says. */
+  know(answer) {
+    super.know(answer);
+    const named = asks().get("project") ?? "";
+    const { id, name } = answer.project;
+    if (id && this.run && tab() === "review" && ![name, String(id)].includes(named)) go({ project: name }, { replace: true });
+  }
+
+  parts() {
+    return { desk: this.desk, color: (label) => this.color(label), letter: (label) => this.letter(label) };
+  }
+
+  /** Seconds since the last decision, or since the image was opened. */
+  spent() {
+    const now = performance.now();
+    const seconds = (now - (this.since ?? now)) / 1000;
+    this.since = now;
+    return Math.round(seconds * 100) / 100;
+  }
+
+  async arrive(query) {
+    const run = Number(query.get("run") ?? 0);
+    const wall = query.get("view") === "wall";
+    if (run !== this.run && this.run) this.giveBack();
+    const against = query.get("view") === "compare" ? Number(query.get("against") ?? 0) : 0;
+    this.cover.hidden = Boolean(run) && !against;
+    this.bench.hidden = !run || wall || Boolean(against);
+    this.wall.root.hidden = !run || !wall;
+    this.run = run;
+    if (run) this.figures.clear(); // what is said in a run changes them
+    if (run && run === this.missing) return this.reading.rest(), this.lose(run);
+    if (!run || against) return this.survey(query, run, against);
+    this.heading.show(run);
+    if (wall) return this.showWall(query);
+    this.shownWall = "";
+    return super.arrive(query);
+  }
+
+  /** The runs of a project, or two of them side by side. */
+  survey(query, run, against) {
+    const project = query.get("project") ?? "";
+    if (!run) this.project = "";
+    if (!project) return this.reading.rest(), fill(this.cover, nothingChosen("Review", "Here you go through what a model found in one project, most doubtful first."));
+    const ask = () => (run ? comparison(project, run, against).then((root) => ({ root, open: false })) : runList(project, this.figures));
+    return this.reading.show(`${project} ${run} ${against}`, ask, (list) => {
+      this.runsOpen = !run && list.open;
+      fill(this.cover, list.root);
+    });
+  }
+
+  /** The address names a run that there is not. @param {number} run */
+  lose(run) {
+    this.missing = run;
+    if (run !== this.run) return;
+    this.reading.rest();
+    this.bench.hidden = this.wall.root.hidden = true;
+    this.cover.hidden = false;
+    fill(this.cover, noSuch(`run ${run}`, address({ project: asks().get("project") ?? "", tab: "review" }), "Show the runs"));
+  }
+
+  showWall(query) {
+    const asked = [query.get("project"), this.run, query.get("class")].join();
+    if (this.shownWall === asked && this.reading.stands(`wall ${asked}`)) return undefined;
+    this.shownWall = asked;
+    return this.reading.show(`wall ${asked}`, async () => {
+      if (!this.colors) await this.learn();
+      await this.wall.show(this.run, query.get("class") ?? "");
+    }, () => this.wall.stand());
+  }
+
+  /** The classes and their colours, when the wall is opened first. */
+  async learn() {
+    this.know(await this.take(0, 1));
+    this.giveBack();
+  }
+
+  /** A run that is still at work is followed. */
+  async follow() {
+    if (!this.run && this.runsOpen && !this.cover.hidden) await this.survey(asks(), 0, 0);
+  }
+
+  remember(item) {
+    if (!item.repeat) super.remember(item);
+  }
+
+  look_ahead() {
+    const near = [1, 2, 3].map((step) => this.list[this.at + step]).filter(Boolean);
+    const urls = [this.desk.item, ...near].flatMap((item) => [item, item.golden].filter(Boolean)).map((one) => `/files/${one.sha256}/preview`);
+    this.pictures.prefetch(urls.slice(1));
+    if (this.list.length - this.at <= 4) this.extend();
+    this.refresh();
+  }
+
+  finished() {
+    const mine = this.list.filter((item) => this.desk.sheets.get(item.id)?.verdict);
+    const failed = mine.filter((item) => this.desk.sheets.get(item.id)?.verdict === "fail").length;
+    fill(this.place, h("div.lp-empty", {}, h("h2", {}, this.running ? "The run is still at work" : this.others ? "Others have what is left" : "This queue is done"),
+      h("p", {}, `You decided ${words.many(mine.length, "board")} just now: ${mine.length - failed} passed, ${failed} failed. Your corrections are the labels of the next training.`),
+      h("div.row", {}, h("button.lp-button", { onclick: () => this.open(this.list[this.at]) }, "Back to the last"),
+        this.running && h("button.lp-button", { onclick: () => this.step(1) }, "Look for more"),
+        h("button.lp-button.primary", { onclick: () => go({ tab: "train", run: "", image: "" }) }, "Retrain"))));
+    this.place.hidden = false;
+  }
+
+  open(item) {
+    this.since = performance.now();
+    const shown = super.open(item);
+    this.nextOpen();
+    return shown;
+  }
+
+  get stands() {
+    return verdicts.stands(this.desk, (label) => this.leastOf(label));
+  }
+
+  /** As the project's rule sees them, whatever the slider hides. */
+  get ruled() {
+    return verdicts.stands(this.desk, (label) => this.rule.thresholds[label] ?? this.rule.threshold);
+  }
+
+  leastOf(label) {
+    return Math.max(this.least, this.rule.thresholds[label] ?? 0);
+  }
+
+  setLeast(value) {
+    this.least = Math.min(1, Math.max(0, Math.round(value * 100) / 100));
+    localStorage.setItem("loupe:review-score", String(this.least));
+    this.desk.changed("selection");
+  }
+
+  setClassLeast(label, value) {
+    this.setRule({ thresholds: { ...this.rule.thresholds, [label]: value } });
+  }
+
+  /** The rule is the project's: it holds for all who review. @param {Partial<typeof this.rule>} changes */
+  setRule(changes) {
+    this.rule = { ...this.rule, ...changes };
+    this.changes += 1;
+    clearTimeout(this.ruleTimer);
+    this.ruleTimer = setTimeout(() => (this.ruleSaved = this.ruleSaved.then(() => this.saveRule())), 400);
+    this.desk.changed("selection");
+  }
+
+  /** One after the other, each over the version before; a rule that somebody else changed is shown. */
+  async saveRule() {
+    const path = `/api/projects/${encodeURIComponent(this.project)}/review-rule`;
+    const { changes } = this;
+    try {
+      const { version } = await net.send("PUT", path, this.rule);
+      this.rule.version = version;
+    } catch (error) {
+      if (error.body?.theirs) this.rule = error.body.theirs;
+      toast(error.message, "failed");
+      this.desk.changed("selection");
+    }
+    this.kept = changes;
+  }
+
+  /** An answer that was asked for before the rule was changed here brings back none of before. */
+  hear(rule) {
+    const same = this.ruleOf === this.project;
+    if (same && (this.changes !== this.kept || rule.version < this.rule.version)) return;
+    Object.assign(this, { rule, ruleOf: this.project });
+  }
+
+  marks() {
+    return this.hidden ? [] : judging.marks(this);
+  }
+
+  targets() {
+    const open = this.showDetections ? this.stands.filter((s) => !s.own).map((s) => ({ ...s.detection, id: nameOf(s.detection) })) : [];
+    return [...(this.showLabels ? this.desk.sheet.boxes : []), ...open];
+  }
+
+  nextOpen() {
+    const next = this.stands.filter((s) => s.open).sort((a, b) => b.detection.score - a.detection.score)[0];
+    this.desk.select(next ? [nameOf(next.detection)] : []);
+  }
+
+  decide(what) {
+    if (!this.desk.item || !this.desk.editable) return;
+    const meant = judging.meant(this);
+    if (!meant.length) return this.stage.hint("Everything here is decided. Enter goes on.");
+    judging[what](this.desk, meant);
+    this.nextOpen();
+  }
+
+  finish(verdict) {
+    if (!this.desk.item || !this.desk.editable) return undefined;
+    const chosen = verdict || verdicts.board(this.desk, this.ruled, this.rule).verdict;
+    this.desk.commit("reviewed", { state: "done", verdict: chosen });
+    return this.step(1);
+  }
+
+  /** Takes back the last decision; after a reload the server tells which it was. */
+  async takeBack() {
+    const { desk } = this;
+    if (!desk.editable || desk.undo()) return undefined;
+    while (this.saver.entries.size) {
+      if (this.saver.status.kind !== "saving") return this.stage.hint("Not everything is saved yet.");
+      await new Promise((done) => this.saver.addEventListener("status", done, { once: true }));
+    }
+    const answer = await net.get(`/api/runs/${this.run}/undo?image=${Math.max(0, desk.item?.id ?? 0)}`).catch((error) => (toast(error.message, "failed"), { image: 0 }));
+    if (!answer.image) return this.stage.hint("There is nothing of yours to take back.");
+    if (answer.image !== desk.item?.id) await this.jump(answer.image);
+    if (answer.image !== desk.item?.id) return undefined;
+    desk.history.remember(answer.image, answer.past.map((sheet) => ({ ...desk.sheet, ...sheet })));
+    return desk.undo();
+  }
+
+  press() {
+    super.press();
+    this.tools.enable("undo", this.desk.editable);
+  }
+
+  actions() {
+    const own = {
+      undo: () => this.takeBack(),
+      accept: () => this.decide("accept"), reject: () => this.decide("reject"),
+      acceptAll: () => (judging.accept(this.desk, this.stands.filter((s) => s.open)), this.nextOpen()),
+      lower: () => this.setLeast(this.least - 0.05), raise: () => this.setLeast(this.least + 0.05),
+      pass: () => this.finish("pass"), fail: () => this.finish("fail"),
+      done: () => (this.drawing && this.cursor ? this.corner() : this.finish("")),
+      search: () => this.classPanel.focus(), unlabelled: () => this.step(1), copyPrevious: () => false,
+      wall: () => go({ view: this.wall.root.hidden ? "wall" : "" }),
+    };
+    const all = { ...this.common(), ...own };
+    const swept = this.wall.actions();
+    return Object.fromEntries(Object.entries(all).map(([name, run]) => [name, (event) => {
+      if (this.wall.root.hidden) return run(event);
+      return name === "wall" || name === "help" ? run(event) : swept[name]?.(event) ?? false;
+    }]));
+  }
+
+  get visible() {
+    return this.bench.offsetParent !== null || this.wall.root.offsetParent !== null;
+  }
+
+  empty() {
+    const stands = asks().get("stands") ?? "";
+    const said = { pass: "passed", fail: "failed" }[stands];
+    const [title, why] = said ? [`Nobody has ${said} a board here`, "Only verdicts of people are shown; what the rule says of open boards has filters of its own."]
+      : ["Nothing is left in this queue", "Every image of this view has its verdict, or somebody else has it before them."];
+    return h("div.lp-empty", {}, h("h2", {}, title), h("p", {}, why),
+      h("div.row", {}, h("button.lp-button", { onclick: () => go({ stands: "", class: "", sort: "", image: "" }) }, "Show all open"),
+        h("button.lp-button.primary", { onclick: () => go({ tab: "train", run: "", image: "" }) }, "Retrain")));
+  }
+}
+
+/** @param {HTMLElement} element */
+export async function mount(element) {
+  await dress();
+  const page = new Review(element);
+  poll("review", 3, ["jobs", "labels"], () => page.follow());
+  /** @type {any} */ (element).page = page;
+  return page;
+}

@@ -1,0 +1,259 @@
+/** The defect wall: crops of all detections of one class, most doubtful first, judged by sweep. */
+
+import { fill, h } from "../../shared/dom.js";
+import * as net from "../../shared/net.js";
+import { attempt, go, toast } from "../../shared/site.js";
+import * as words from "../../shared/words.js";
+import * as paint from "../../canvas/paint.js";
+import { previewUrl } from "../../canvas/picture_cache.js";
+import { short } from "../../desk/panel.js";
+
+const SIDE = 128;
+const PAGE = 96;
+const MOST_SWEEPS = 50;
+const SIGNS = { accept: "✓ defect", correct: "✓ corrected", false_call: "× false call" };
+
+export class Wall {
+  /** @param {import("../../canvas/picture_cache.js").Pictures} pictures @param {(label: string) => Element} swatch @param {(label: string) => string} color @param {import("../../outbox/saving.js").Saver} saver */
+  constructor(pictures, swatch, color, saver) {
+    this.pictures = pictures;
+    this.swatch = swatch;
+    this.color = color;
+    this.saver = saver;
+    this.tiles = [];
+    this.at = 0;
+    this.total = 0;
+    this.chosen = new Set();
+    this.done = new Sweeps();
+    this.classes = h("div.lp-wall-classes", { role: "tablist", "aria-label": "Classes" });
+    this.grid = h("div.lp-wall-grid", { role: "listbox", "aria-multiselectable": "true", "aria-label": "Detections" });
+    this.status = h("span.lp-wall-status", { role: "status" });
+    this.scroll = h("div.lp-wall-scroll", { tabIndex: 0, onscroll: () => this.more() }, this.grid);
+    this.root = h("div.lp-wall", { hidden: true }, h("header", {}, this.classes, this.status,
+      h("span.lp-hint.for-labeler", {}, "Drag over crops, then ", [["A", "defect"], ["R", "false call"], ["Z", "undo"]].map(([key, does]) => [h("kbd", {}, key), ` ${does} `])),
+      h("button", { onclick: () => go({ view: "" }) }, "Images")), this.scroll);
+    saver.addEventListener("status", () => this.tell());
+    saver.addEventListener("swept", (/** @type {any} */ e) => this.answered(e.detail));
+    this.watch();
+  }
+
+  tell() {
+    this.status.textContent = this.saver.status.words;
+  }
+
+  /** @param {number} run @param {string} label */
+  async show(run, label) {
+    Object.assign(this, { run, label, tiles: [], at: 0, total: 0 });
+    this.done.open(run, label);
+    this.chosen.clear();
+    fill(this.grid);
+    await this.saver.ready;
+    const first = await this.load();
+    const names = Object.keys(first.classes);
+    if (!label && names.length) return this.show(run, names[0]);
+    fill(this.classes, names.map((name) => h("button", {
+      role: "tab", "aria-selected": String(name === label), onclick: () => go({ class: name }, { replace: true }),
+    }, this.swatch(name), `${name} `, h("b.number", {}, words.count(first.classes[name])))));
+    return this.point(0);
+  }
+
+  /** It is seen. */
+  stand() {
+    this.scroll.focus({ preventScroll: true });
+    this.more();
+  }
+
+  async load() {
+    const { run, label } = this;
+    this.loading = net.get(`/api/runs/${run}/wall?label=${encodeURIComponent(label ?? "")}&offset=${this.tiles.length}&limit=${PAGE}`);
+    const answer = await this.loading.finally(() => (this.loading = null));
+    if (run !== this.run || label !== this.label) return answer;
+    this.total = answer.total;
+    const from = this.tiles.length;
+    const underWay = new Map(this.saver.sweeping(this.run ?? 0).map((one) => [nameOf(one), one.verdict]));
+    for (const tile of answer.tiles) tile.verdict = underWay.get(nameOf(tile)) ?? tile.verdict;
+    this.tiles.push(...answer.tiles);
+    this.grid.append(...answer.tiles.map((tile, at) => this.make(tile, from + at)));
+    return answer;
+  }
+
+  more() {
+    const { scrollTop, clientHeight, scrollHeight } = this.scroll;
+    if (!this.loading && this.tiles.length < this.total && scrollHeight - scrollTop - clientHeight < 600) attempt(() => this.load());
+  }
+
+  make(tile, at) {
+    const canvas = h("canvas", { width: SIDE * 2, height: SIDE * 2 });
+    tile.sign = h("span.lp-sign");
+    tile.element = h("div.lp-tile", { role: "option", "aria-selected": "false", "data-at": at, title: `${tile.label} ${short(tile.score)}` },
+      canvas, h("span.lp-score", {}, short(tile.score)), tile.sign);
+    this.mark(tile);
+    this.sight.observe(tile.element);
+    tile.canvas = canvas;
+    return tile.element;
+  }
+
+  /** Crops are drawn when they come into sight. */
+  watch() {
+    this.sight = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach((e) => {
+      this.sight.unobserve(e.target);
+      this.draw(this.tiles[Number(/** @type {HTMLElement} */ (e.target).dataset.at)]);
+    }), { root: this.scroll, rootMargin: "300px" });
+    let from = -1;
+    const over = (event) => Number(event.target.closest?.(".lp-tile")?.dataset.at ?? -1);
+    this.grid.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
+      from = over(e);
+      if (from < 0) return;
+      if (!e.ctrlKey && !e.shiftKey) this.chosen.clear();
+      this.range(e.shiftKey ? this.at : from, from);
+      if (!e.shiftKey) this.at = from;
+    });
+    this.grid.addEventListener("pointerover", (/** @type {PointerEvent} */ e) => {
+      const to = over(e);
+      if (from >= 0 && to >= 0 && e.buttons === 1) this.range(from, to);
+    });
+    addEventListener("pointerup", () => (from = -1));
+    this.grid.addEventListener("dblclick", (/** @type {MouseEvent} */ e) => this.open(over(e)));
+  }
+
+  async draw(tile) {
+    const bitmap = await this.pictures.get(previewUrl(tile), "low").catch(() => null);
+    if (!bitmap || !tile.canvas) return;
+    const ctx = tile.canvas.getContext("2d");
+    const side = Math.max(tile.x2 - tile.x1, tile.y2 - tile.y1, 12) * 2.4;
+    const x = (tile.x1 + tile.x2 - side) / 2;
+    const y = (tile.y1 + tile.y2 - side) / 2;
+    const held = bitmap.width / tile.width;
+    const wide = SIDE * 2;
+    ctx.imageSmoothingEnabled = wide / side < 6;
+    ctx.drawImage(bitmap, x * held, y * held, side * held, side * held, 0, 0, wide, wide);
+    const scale = SIDE / side;
+    const view = { width: SIDE, height: SIDE, toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }) };
+    ctx.setTransform(2, 0, 0, 2, 0, 0);
+    paint.marks(ctx, /** @type {any} */ (view), [{ ...tile, color: this.color(tile.label), text: "", kind: "dashed" }]);
+  }
+
+  /** @param {any} tile one that is not loaded yet is shown as it stands when it is */
+  mark(tile) {
+    if (!tile.sign) return;
+    tile.sign.textContent = SIGNS[tile.verdict] ?? "";
+    tile.element.className = `lp-tile ${tile.verdict}`;
+  }
+
+  range(from, to) {
+    for (let at = Math.min(from, to); at <= Math.max(from, to); at++) this.chosen.add(at);
+    this.select();
+  }
+
+  select() {
+    this.tiles.forEach((tile, at) => {
+      tile.element.setAttribute("aria-selected", String(this.chosen.has(at)));
+      tile.element.classList.toggle("current", at === this.at);
+    });
+  }
+
+  point(at) {
+    if (!this.tiles.length) return;
+    this.at = Math.min(this.tiles.length - 1, Math.max(0, at));
+    this.chosen = new Set([this.at]);
+    this.select();
+    this.tiles[this.at].element.scrollIntoView({ block: "nearest" });
+  }
+
+  get across() {
+    return Math.max(1, Math.floor(this.grid.clientWidth / (SIDE + 8)));
+  }
+
+  judge(verdict) {
+    const meant = [...this.chosen].map((at) => this.tiles[at]).filter((tile) => tile && tile.verdict !== verdict);
+    if (meant.length) {
+      this.done.push(meant.map(({ image, idx, verdict: before }) => ({ image, idx, before, said: verdict })));
+      this.say(meant.map((tile) => [tile, verdict]));
+    }
+    const next = this.tiles.findIndex((tile, at) => at > Math.max(...this.chosen) && !tile.verdict);
+    this.point(next < 0 ? Math.max(...this.chosen) + 1 : next);
+    this.more();
+  }
+
+  say(pairs) {
+    const items = pairs.map(([tile, verdict]) => ({ image: tile.image, idx: tile.idx, verdict: verdict === "correct" ? "accept" : verdict, before: tile.verdict }));
+    pairs.forEach(([tile, verdict]) => {
+      tile.verdict = verdict;
+      this.mark(tile);
+    });
+    this.select();
+    this.saver.sweep(this.run ?? 0, items);
+  }
+
+  /** What the server did not take is shown as it was before, and said. @param {{entry: import("../../outbox/saving.js").Sweep, answers: {image: number, error?: string}[]}} told */
+  answered({ entry, answers }) {
+    const refused = new Map(answers.filter((one) => one.error).map((one) => [one.image, one.error]));
+    if (!refused.size) return;
+    const back = entry.items.filter((one) => refused.has(one.image));
+    const known = new Map(entry.run === this.run ? this.tiles.map((tile) => [nameOf(tile), tile]) : []);
+    for (const one of back) {
+      const tile = known.get(nameOf(one));
+      if (tile?.verdict !== one.verdict) continue;
+      tile.verdict = one.before;
+      this.mark(tile);
+    }
+    this.select();
+    const [why] = refused.values();
+    toast(`${words.count(back.length)} of ${words.many(entry.items.length, "crop")} ${back.length === 1 ? "is" : "are"} not saved: ${why}`, "failed");
+  }
+
+  /** Takes the last sweep back, but for what was judged anew since. */
+  undo() {
+    const known = new Map(this.tiles.map((tile) => [nameOf(tile), tile]));
+    const last = (this.done.pop() ?? []).map((one) => ({ ...one, tile: known.get(nameOf(one)) ?? { ...one, verdict: one.said } }));
+    const back = last.filter(({ tile, said }) => tile.verdict === said);
+    if (!back.length) return toast(last.length ? "Others have judged these since." : "There is no sweep of yours to take back in this class.");
+    this.say(back.map(({ tile, before }) => [tile, before]));
+    return this.point(this.tiles.indexOf(back[0].tile));
+  }
+
+  open(at = this.at) {
+    const tile = this.tiles[at];
+    if (tile) go({ view: "", image: tile.image });
+  }
+
+  actions() {
+    return {
+      accept: () => this.judge("accept"), reject: () => this.judge("false_call"), undo: () => this.undo(),
+      next: () => this.point(this.at + 1), previous: () => this.point(this.at - 1),
+      right: () => this.point(this.at + 1), left: () => this.point(this.at - 1),
+      down: () => this.point(this.at + this.across), up: () => this.point(this.at - this.across),
+      done: () => this.open(), escape: () => this.point(this.at),
+      selectAll: () => this.range(0, this.tiles.length - 1),
+    };
+  }
+}
+
+/** @param {{image: number, idx: number}} tile */
+function nameOf(tile) {
+  return `${tile.image}:${tile.idx}`;
+}
+
+/** What this tab can take back of a class, also after a reload: the sweeps, the last one last. */
+class Sweeps {
+  /** @param {number} run @param {string} label */
+  open(run, label) {
+    this.key = `loupe:swept:${run}:${label}`;
+    this.past = JSON.parse(sessionStorage.getItem(this.key) ?? "[]");
+  }
+
+  push(items) {
+    this.past.push(items);
+    this.keep();
+  }
+
+  pop() {
+    const last = this.past.pop();
+    this.keep();
+    return last;
+  }
+
+  keep() {
+    sessionStorage.setItem(this.key, JSON.stringify(this.past.slice(-MOST_SWEEPS)));
+  }
+}

@@ -1,0 +1,23 @@
+/** Where the chosen box or detection comes from, and where it went. */
+
+import { fill, h } from "../../shared/dom.js";
+import * as net from "../../shared/net.js";
+
+/** @param {{desk: import("../../desk/desk.js").Desk}} page */
+export function why(page) {
+  const chain = h("ol.lp-chain");
+  const details = h("details.lp-section", { ontoggle: () => load() }, h("summary", {}, "Why"), chain);
+  let shown = "";
+  const load = async () => {
+    const [id] = page.desk.selected;
+    const { item } = page.desk;
+    if (!details.open || !item || !id) return fill(chain, details.open && h("li", {}, "Choose a detection or a label."));
+    if (item.repeat) return fill(chain, h("li", {}, "Nothing is told of this image before it is decided."));
+    const name = id.includes(":") ? `${id.split(":")[0]}:${item.id}:${id.split(":")[1]}` : `${item.id}:${id}`;
+    if (shown === `${name}/${item.version}`) return undefined;
+    shown = `${name}/${item.version}`;
+    const answer = await net.get(`/api/why/${encodeURIComponent(name)}`).catch((error) => ({ links: [{ what: "", text: error.message }] }));
+    return fill(chain, answer.links.map((link) => h("li", {}, h("b", {}, link.what), " ", link.text)));
+  };
+  return { root: details, render: load };
+}

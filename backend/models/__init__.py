@@ -1,0 +1,1 @@
+"""Trainings and what came of them; may ask labels and projects, and knows no run."""

@@ -1,0 +1,1 @@
+"""Pictures made smaller: thumbnails, previews and tiles; may ask storage alone."""

@@ -1,0 +1,1 @@
+"""What people decide of what was found; may ask every other room."""

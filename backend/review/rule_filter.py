@@ -1,0 +1,68 @@
+"""The project's rule as a condition on boards of a run; `tally.verdict` says it of one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, exists, false, func, or_
+from sqlalchemy.orm import Session, aliased
+
+from backend.projects import catalogue
+from backend.review import tally, views
+from backend.storage.classes import class_names
+from backend.storage.classes.class_names import Naming
+from backend.storage.tables import BoxRow, DecisionRow, DetectionRow
+
+
+def fails(session: Session, run_id: int, image_id: Any) -> ColumnElement[bool]:
+    """Whether the rule fails a board: for a label, or for a detection that nobody has judged."""
+    project = catalogue.get(session, views.project_of(session, run_id))
+    names, rule = class_names.of(session, project.id), views.rule(session, project.id)
+    severe = [one.name for one in project.classes if one.severity >= rule["severity"]]
+    labelled = exists().where(
+        BoxRow.image_id == image_id, BoxRow.class_id.in_(names.members(severe))
+    )
+    counting = [_counting(names, rule, severe)]
+    if rule["severity"] <= 1:
+        # What is of no class has severity 1.
+        known = or_(false(), *names.detected([one.name for one in project.classes]))
+        counting.append(~func.coalesce(known, false()) & (DetectionRow.score >= rule["threshold"]))
+    waiting = exists().where(
+        DetectionRow.run_id == run_id,
+        DetectionRow.image_id == image_id,
+        or_(*counting),
+        ~_judged(run_id),
+    )
+    return or_(labelled, waiting)
+
+
+def _counting(names: Naming, rule: Mapping[str, Any], severe: list[str]) -> ColumnElement[bool]:
+    """Whether a detection is of one of these classes and has the score from which it counts."""
+    by_score: defaultdict[float, list[str]] = defaultdict(list)
+    for name in severe:
+        by_score[tally.least(rule, name)].append(name)
+    parts = (
+        or_(*names.detected(some)) & (DetectionRow.score >= score)
+        for score, some in by_score.items()
+    )
+    return or_(false(), *parts)
+
+
+def _judged(run_id: int) -> ColumnElement[bool]:
+    """Whether a decision on a detection stands: the newest takes none back."""
+    said, later = aliased(DecisionRow), aliased(DecisionRow)
+    newer = exists().where(
+        later.run_id == run_id,
+        later.image_id == said.image_id,
+        later.idx == said.idx,
+        later.id > said.id,
+    )
+    return exists().where(
+        said.run_id == run_id,
+        said.image_id == DetectionRow.image_id,
+        said.idx == DetectionRow.idx,
+        said.undoes.is_(None),
+        ~newer,
+    )

@@ -1,0 +1,1 @@
+"""What models find: runs asked for, foreseen and compared; may ask models, labels, projects."""

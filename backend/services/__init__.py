@@ -1,1 +1,0 @@
-"""What a page or a command asks for."""

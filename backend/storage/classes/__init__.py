@@ -1,0 +1,1 @@
+"""What classes are called, remembered and counted: ids in rows, names to people."""

@@ -1,0 +1,1 @@
+"""A home kept whole: backup, checks, removal, litter; may ask every room."""

@@ -1,0 +1,159 @@
+"""What pages ask again and again asks as little of a large project as of a small one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app import server
+from app.premises import House
+from backend.domain import Box, Detection, Run, RunImage
+from backend.jobs import kinds, queue
+from backend.labels import bulk, images
+from backend.labels.images import NewImage
+from backend.projects import catalogue, changes
+from backend.runs import detection
+from backend.settings import Settings
+from backend.storage import findings
+from tests.app.conftest import HERE
+from tests.statements import heard
+
+ASSETS = Path(__file__).parents[3] / "assets"
+FEW, MANY = 60, 600
+BOXES = tuple(Box(n, 0.0, n + 1.0, 9.0, "spur") for n in range(5))
+CALL = re.compile(r"\n  poll\(\"\w+\", [\d.]+, \[([^\]]*)\]")
+DIGITS = 40  # bytes by which larger numbers may be longer
+
+# Every route that the assets poll, and follow while they poll.
+EVERYWHERE = ("/api/changes", "/api/jobs/counts", "/api/jobs/cluster")
+POLLED = (
+    "/api/jobs?project={name}",
+    "/api/jobs/{job}",
+    "/api/jobs/{job}/events?since=0",
+    "/api/projects/{name}/training",
+    "/api/projects/{name}/detect/now",
+    "/api/projects/{name}/models",
+    "/api/projects/{name}/runs",
+)
+POLLING = {
+    "detect.js": ("jobs",),
+    "jobs.js": ("jobs",),
+    "models.js": ("models", "jobs"),
+    "projects.js": ("projects", "labels"),
+    "review.js": ("jobs", "labels"),
+    "train.js": ("jobs", "models"),
+}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A project of sixty images and one of six hundred, each with all that is polled."""
+    house = server.open_house(Settings(home=tmp_path_factory.mktemp("polled")))
+    for name, count in (("few", FEW), ("many", MANY)):
+        _fill(house, name, count)
+    yield house
+    house.database.close()
+
+
+@pytest.fixture(scope="module")
+def asking(filled: House) -> Iterator[TestClient]:
+    with TestClient(server.create(filled), base_url=HERE) as client:
+        yield client
+
+
+def _fill(house: House, name: str, count: int) -> None:
+    new = [NewImage(f"{n:04}", f"{n:064}", 99, 99, BOXES, labelled=True) for n in range(count)]
+    seen = Detection(1.0, 1.0, 9.0, 9.0, "spur", 0.9, 0)
+    with house.write() as session:
+        project = catalogue.create(session, name).id
+        images.add(session, project, new, "ann")
+        ids = sorted(images.ids(session, project, [one.name for one in new]).values())
+        job = detection.ask(session, project, "golden", source={"images": ids}, author="ann")
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        run = Run(job.id, "v1", "yolo", at, project_id=project, source=job.request["source"])
+        findings.start(session, run)
+        findings.record(session, run.id, [RunImage(id_, "a", detections=(seen,)) for id_ in ids])
+        findings.finish(session, run.id, 1.0, {})
+
+
+def _asked(house: House, client: TestClient, route: str, name: str) -> tuple[int, int]:
+    with house.read() as session:
+        project = catalogue.find(session, name).id
+        job = findings.runs(session, project)[0].id
+    with heard(house.database) as statements:
+        answer = client.get(route.format(name=name, job=job))
+    assert answer.status_code == 200
+    return len(statements), len(answer.content)
+
+
+@pytest.mark.parametrize("route", POLLED)
+def test_ten_times_the_images_cost_no_query_and_no_byte(
+    filled: House, asking: TestClient, route: str
+) -> None:
+    few, few_bytes = _asked(filled, asking, route, "few")
+    many, many_bytes = _asked(filled, asking, route, "many")
+    assert many == few
+    assert many_bytes <= few_bytes + DIGITS
+
+
+@pytest.mark.parametrize("route", EVERYWHERE)
+def test_what_every_page_asks_is_less_than_a_kilobyte(
+    filled: House, asking: TestClient, route: str
+) -> None:
+    statements, size = _asked(filled, asking, route, "many")
+    assert statements <= 6
+    assert size < 1000
+
+
+def test_a_finished_run_is_counted_no_more(filled: House, asking: TestClient) -> None:
+    with filled.read() as session:
+        project = catalogue.find(session, "many").id
+    with heard(filled.database) as statements:
+        shown = asking.get(f"/api/projects/{project}/runs").json()
+    assert (shown[0]["images"], shown[0]["classes"]) == (MANY, {"spur": MANY})
+    assert not [one for one in statements if "FROM detection" in one or "FROM run_image" in one]
+
+
+def test_forty_waiting_jobs_cost_the_queries_of_four(filled: House, asking: TestClient) -> None:
+    few = _waiting(filled, asking, 4)
+    assert _waiting(filled, asking, 36) == few
+
+
+def _waiting(house: House, client: TestClient, more: int) -> int:
+    with house.write() as session:
+        project = catalogue.find(session, "few").id
+        for _ in range(more):
+            queue.enqueue(session, kinds.Check(project), author="ann")
+    return _asked(house, client, "/api/jobs", "few")[0]
+
+
+def test_each_page_that_polls_stands_in_this_table() -> None:
+    found = {}
+    for path in sorted(ASSETS.rglob("*.js")):
+        for marks in CALL.findall(path.read_text("utf-8")):
+            found[path.name] = tuple(re.findall(r"\w+", marks))
+    assert found == POLLING
+    assert {mark for marks in found.values() for mark in marks} == set(changes.MARKS)
+
+
+@pytest.mark.parametrize("what", ["label", "job", "project"])
+def test_a_change_moves_its_mark_and_leaves_the_others(filled: House, what: str) -> None:
+    with filled.read() as session:
+        before = changes.marks(session)
+        project = catalogue.find(session, "few").id
+        ids = sorted(images.ids(session, project, ["0000", "0001"]).values())
+    if what == "label":
+        bulk.change(filled.write, project, bulk.Change("state", "skipped"), ids, "ben")
+    with filled.write() as session:
+        if what == "job":
+            queue.enqueue(session, kinds.Check(project), author="ann")
+        if what == "project":
+            catalogue.create(session, "young")
+    with filled.read() as session:
+        after = changes.marks(session)
+    assert [name for name in changes.MARKS if after[name] != before[name]] == [f"{what}s"]

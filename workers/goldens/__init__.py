@@ -1,0 +1,1 @@
+"""Which golden a picture has: by group, by name, or by look."""

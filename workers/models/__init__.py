@@ -1,1 +1,0 @@
-"""The model families, one module each."""

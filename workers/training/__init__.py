@@ -1,0 +1,1 @@
+"""What trainings share: the loop, its processes, its reports; knows no family."""

@@ -1,0 +1,1 @@
+"""Weights as files: read, written, begun from; never a pickle."""
