@@ -16,7 +16,7 @@ KINDS = {
     ".webmanifest": "application/manifest+json",
 }
 
-IMPORTS = re.compile(r'^(?:import|export)\b.*?["\'](\.[^"\']+)["\'];$', re.MULTILINE)
+IMPORTS = re.compile(r'^(?:import|export)\b[^;"\']*["\'](\.[^"\']+)["\'];$', re.MULTILINE)
 
 
 @cache

@@ -4,24 +4,24 @@
 /** @typedef {import('../desk/types.js').Rectangle} Rectangle */
 /** @typedef {import('../desk/types.js').Point} Point */
 
-export const HANDLES = ['nw', 'n', 'ne', 'e', 'se', 's', 'sw', 'w'];
+export const HANDLES = ["nw", "n", "ne", "e", "se", "s", "sw", "w"];
 export const LEAST = 1;
 
 export function newId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** @param {Rectangle} r @param {string} handle @returns {Point} */
 export function handlePoint(r, handle) {
-  const x = handle.includes('w') ? r.x1 : handle.includes('e') ? r.x2 : (r.x1 + r.x2) / 2;
-  const y = handle.includes('n') ? r.y1 : handle.includes('s') ? r.y2 : (r.y1 + r.y2) / 2;
+  const x = handle.includes("w") ? r.x1 : handle.includes("e") ? r.x2 : (r.x1 + r.x2) / 2;
+  const y = handle.includes("n") ? r.y1 : handle.includes("s") ? r.y2 : (r.y1 + r.y2) / 2;
   return { x, y };
 }
 
 /** The handle within `reach` image pixels of a point. @param {Rectangle} r @param {Point} p @param {number} reach */
 export function handleAt(r, p, reach) {
-  let best = '';
+  let best = "";
   let least = reach;
   for (const handle of HANDLES) {
     const at = handlePoint(r, handle);
@@ -39,8 +39,8 @@ export function handleAt(r, p, reach) {
 export function boxAt(boxes, p, reach) {
   let best = null;
   for (const box of boxes) {
-    const inside =
-      p.x >= box.x1 - reach && p.x <= box.x2 + reach && p.y >= box.y1 - reach && p.y <= box.y2 + reach;
+    const inside = p.x >= box.x1 - reach && p.x <= box.x2 + reach && p.y >= box.y1 - reach &&
+      p.y <= box.y2 + reach;
     if (inside && (!best || area(box) < area(best))) best = box;
   }
   return best;
@@ -54,7 +54,10 @@ export function area(r) {
 /** @param {Rectangle} a @param {Rectangle} b */
 export function overlap(a, b) {
   const shared = area({
-    x1: Math.max(a.x1, b.x1), y1: Math.max(a.y1, b.y1), x2: Math.min(a.x2, b.x2), y2: Math.min(a.y2, b.y2),
+    x1: Math.max(a.x1, b.x1),
+    y1: Math.max(a.y1, b.y1),
+    x2: Math.min(a.x2, b.x2),
+    y2: Math.min(a.y2, b.y2),
   });
   return shared ? shared / (area(a) + area(b) - shared) : 0;
 }
@@ -81,17 +84,20 @@ export function moved(box, dx, dy, width, height) {
 /** Drags one handle to a point; a box pulled through itself turns over.
  * @template {Rectangle} T @param {T} box @param {string} handle @param {Point} p @param {number} width @param {number} height @returns {T} */
 export function resized(box, handle, p, width, height) {
-  const fixedX = handle.includes('w') ? box.x2 : box.x1;
-  const fixedY = handle.includes('n') ? box.y2 : box.y1;
-  const sideways = handle.includes('w') || handle.includes('e');
-  const upright = handle.includes('n') || handle.includes('s');
+  const fixedX = handle.includes("w") ? box.x2 : box.x1;
+  const fixedY = handle.includes("n") ? box.y2 : box.y1;
+  const sideways = handle.includes("w") || handle.includes("e");
+  const upright = handle.includes("n") || handle.includes("s");
   const pulled = between({ x: fixedX, y: fixedY }, p);
   const next = clipped(
     {
-      x1: sideways ? pulled.x1 : box.x1, x2: sideways ? pulled.x2 : box.x2,
-      y1: upright ? pulled.y1 : box.y1, y2: upright ? pulled.y2 : box.y2,
+      x1: sideways ? pulled.x1 : box.x1,
+      x2: sideways ? pulled.x2 : box.x2,
+      y1: upright ? pulled.y1 : box.y1,
+      y2: upright ? pulled.y2 : box.y2,
     },
-    width, height,
+    width,
+    height,
   );
   return { ...box, ...atLeast(next, width, height) };
 }
@@ -108,7 +114,7 @@ export function copied(box, by, width, height) {
   const dx = box.x2 + by <= width ? by : -by;
   const dy = box.y2 + by <= height ? by : -by;
   const copy = by ? moved(box, dx, dy, width, height) : box;
-  return { ...copy, id: newId(), origin: 'human', detection: null, author: '' };
+  return { ...copy, id: newId(), origin: "human", detection: null, author: "" };
 }
 
 /** Fits boxes of another image into this one. @param {readonly Box[]} boxes @param {number} width @param {number} height @returns {Box[]} */
@@ -127,7 +133,7 @@ export const classOf = (box) => box.class_id ?? box.label;
 export function same(mine, theirs) {
   if (mine.length !== theirs.length) return false;
   const text = (/** @type {Box} */ b) =>
-    [b.id, classOf(b), ...[b.x1, b.y1, b.x2, b.y2].map((v) => v.toFixed(3))].join(' ');
+    [b.id, classOf(b), ...[b.x1, b.y1, b.x2, b.y2].map((v) => v.toFixed(3))].join(" ");
   const known = new Set(theirs.map(text));
   return mine.every((box) => known.has(text(box)));
 }

@@ -3,15 +3,16 @@
 import { fill, h } from "../shared/dom.js";
 import { laying } from "./golden.js";
 import * as paint from "./paint.js";
-import { WHOLE, fullUrl, previewUrl } from "./picture_cache.js";
-
+import { fullUrl, previewUrl, WHOLE } from "./picture_cache.js";
 
 /** @param {import("./picture_cache.js").Pictures} pictures */
 export function closeup(pictures) {
   let room = 3;
   /** @type {any} */
   let shown = null;
-  const canvases = ["Board", "Golden"].map((name) => h("canvas.lp-crop", { "aria-label": `${name}, close up` }));
+  const canvases = ["Board", "Golden"].map((name) =>
+    h("canvas.lp-crop", { "aria-label": `${name}, close up` })
+  );
   const captions = ["Board", "Golden"].map((name) => h("figcaption", {}, name));
   const root = h("div.lp-closeup", {}, canvases.map((canvas, at) => h("figure", {}, canvas, captions[at])));
   root.addEventListener("wheel", (/** @type {WheelEvent} */ e) => {
@@ -57,21 +58,42 @@ export function closeup(pictures) {
     const y = (mark.y1 + mark.y2) / 2 - high / scale / 2;
     const held = bitmap.width / item.width;
     ctx.imageSmoothingEnabled = scale < 3 * held;
-    const view = { width: wide, height: high, scale, toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }) };
+    const view = {
+      width: wide,
+      height: high,
+      scale,
+      toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }),
+    };
     ctx.save();
     if (lie.length) {
       const { matrix } = laying(lie, view, item);
       ctx.transform(matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f);
     }
-    ctx.drawImage(bitmap, -x * scale, -y * scale, (bitmap.width / held) * scale, (bitmap.height / held) * scale);
+    ctx.drawImage(
+      bitmap,
+      -x * scale,
+      -y * scale,
+      (bitmap.width / held) * scale,
+      (bitmap.height / held) * scale,
+    );
     ctx.restore();
-    paint.marks(ctx, /** @type {any} */ (view), [{ ...mark, text: "", handles: false, selected: false, kind: first ? mark.kind : "ghost" }]);
+    paint.marks(ctx, /** @type {any} */ (view), [{
+      ...mark,
+      text: "",
+      handles: false,
+      selected: false,
+      kind: first ? mark.kind : "ghost",
+    }]);
   };
 
   /** The sharpest picture at hand; a sharper one is fetched. */
   const best = (item, sha256) => {
     const small = pictures.peek(previewUrl({ sha256 }));
-    const wanted = !small ? previewUrl({ sha256 }) : small.width < item.width * 0.99 && item.width * item.height <= WHOLE ? fullUrl({ sha256 }) : "";
+    const wanted = !small
+      ? previewUrl({ sha256 })
+      : small.width < item.width * 0.99 && item.width * item.height <= WHOLE
+      ? fullUrl({ sha256 })
+      : "";
     const large = wanted && pictures.peek(wanted);
     if (wanted && !large) pictures.get(wanted, "low").then(() => shown?.item === item && draw(), () => null);
     return large || small;

@@ -40,7 +40,9 @@ export function golden(stage) {
 
   const load = (/** @type {import("../desk/types.js").Item} */ item) => {
     const url = previewUrl(stretched(item));
-    if (!stage.pictures.peek(url)) stage.pictures.get(url).then(() => stage.redraw(), (e) => stage.say(e.message));
+    if (!stage.pictures.peek(url)) {
+      stage.pictures.get(url).then(() => stage.redraw(), (e) => stage.say(e.message));
+    }
   };
 
   /** @param {CanvasRenderingContext2D} ctx @param {import("../desk/types.js").Item} item */
@@ -61,7 +63,10 @@ export function golden(stage) {
   };
 
   return {
-    choose, draw, rest, swap,
+    choose,
+    draw,
+    rest,
+    swap,
     get shown() {
       return shown;
     },
@@ -77,7 +82,9 @@ export function laying(lie, view, item) {
   const start = view.toScreen(0, 0);
   const screen = new DOMMatrix([view.scale, 0, 0, view.scale, start.x, start.y]);
   const corners = [[0, 0], [item.width, 0], [0, item.height], [item.width, item.height]];
-  const away = corners.map(([x, y]) => Math.max(Math.abs(a * x + b * y + c - x), Math.abs(d * x + e * y + f - y)));
+  const away = corners.map(([x, y]) =>
+    Math.max(Math.abs(a * x + b * y + c - x), Math.abs(d * x + e * y + f - y))
+  );
   return { matrix: screen.multiply(there.inverse()).multiply(screen.inverse()), most: Math.max(...away) };
 }
 

@@ -1,7 +1,7 @@
 /** Draws the overlay: boxes with a dark halo, chips where they fit, handles, the crosshair. */
 
 import { readable } from "../shared/letters.js";
-import { HANDLES, handlePoint } from "./boxes.js";
+import { handlePoint, HANDLES } from "./boxes.js";
 
 /**
  * @typedef {{x1: number, y1: number, x2: number, y2: number, color: string, text: string, letter?: string,
@@ -84,7 +84,9 @@ function wash(ctx, color) {
 
 /** Twice, dark under coloured, so that it is seen on black and on white. */
 function cross(ctx, group) {
-  for (const [width, color] of [[3, "rgba(10,12,16,.45)"], [1.25, ctx.strokeStyle]]) diagonals(ctx, group, width, color);
+  for (const [width, color] of [[3, "rgba(10,12,16,.45)"], [1.25, ctx.strokeStyle]]) {
+    diagonals(ctx, group, width, color);
+  }
 }
 
 function diagonals(ctx, group, width, color) {
@@ -102,7 +104,8 @@ function diagonals(ctx, group, width, color) {
 
 function chip(ctx, view, mark) {
   const chosen = mark.selected || mark.hover;
-  const fits = (text) => text && (chosen || (mark.x2 - mark.x1 >= width(ctx, text) + 8 && mark.y2 - mark.y1 >= 24));
+  const fits = (text) =>
+    text && (chosen || (mark.x2 - mark.x1 >= width(ctx, text) + 8 && mark.y2 - mark.y1 >= 24));
   // Of many classes a small box has its letter at least.
   const text = fits(mark.text) ? mark.text : mark.letter;
   if (!text) return;
@@ -144,7 +147,10 @@ export function crosshair(ctx, view, at) {
   const { x, y } = view.toScreen(at.x, at.y);
   // A line between two rows of pixels would be twice as wide and grey.
   const p = { x: Math.floor(x) + 0.5, y: Math.floor(y) + 0.5 };
-  for (const [width, color] of /** @type {[number, string][]} */ ([[3, "rgba(10,12,16,.45)"], [1, "rgba(255,255,255,.9)"]])) {
+  for (
+    const [width, color]
+      of /** @type {[number, string][]} */ ([[3, "rgba(10,12,16,.45)"], [1, "rgba(255,255,255,.9)"]])
+  ) {
     ctx.lineWidth = width;
     ctx.strokeStyle = color;
     ctx.beginPath();

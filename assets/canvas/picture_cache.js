@@ -31,7 +31,7 @@ export class Pictures {
   }
 
   /** @param {string} url @param {'high' | 'low'} [priority] @returns {Promise<ImageBitmap>} */
-  get(url, priority = 'high') {
+  get(url, priority = "high") {
     const found = this.peek(url);
     if (found) return Promise.resolve(found);
     const running = this.coming.get(url) ?? this.fetch(url, priority);
@@ -73,7 +73,7 @@ export class Pictures {
     const wish = (this.wish = {});
     for (const url of urls) {
       if (this.wish !== wish) return;
-      if (!this.kept.has(url)) await this.get(url, 'low').catch(() => null);
+      if (!this.kept.has(url)) await this.get(url, "low").catch(() => null);
     }
   }
 }
@@ -111,7 +111,10 @@ export function tiles(item, r, level) {
       const y1 = y * side;
       found.push({
         url: `/files/${item.sha256}/tile/${level}/${x}/${y}`,
-        x1, y1, x2: Math.min(item.width, x1 + side), y2: Math.min(item.height, y1 + side),
+        x1,
+        y1,
+        x2: Math.min(item.width, x1 + side),
+        y2: Math.min(item.height, y1 + side),
       });
     }
   }

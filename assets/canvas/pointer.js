@@ -19,7 +19,16 @@ import * as geometry from "./boxes.js";
 const REACH = 7;
 const TOUCH_REACH = 18;
 const CLICK = 3;
-const CURSORS = { nw: "nwse-resize", se: "nwse-resize", ne: "nesw-resize", sw: "nesw-resize", n: "ns-resize", s: "ns-resize", e: "ew-resize", w: "ew-resize" };
+const CURSORS = {
+  nw: "nwse-resize",
+  se: "nwse-resize",
+  ne: "nesw-resize",
+  sw: "nesw-resize",
+  n: "ns-resize",
+  s: "ns-resize",
+  e: "ew-resize",
+  w: "ew-resize",
+};
 
 export class Pointer {
   /** @param {import("./stage.js").Stage} stage @param {Hands} hands */
@@ -89,7 +98,10 @@ export class Pointer {
     if (chosen.length !== 1 || !this.hands.editable()) return null;
     const [{ x1, y1, x2, y2 }] = chosen;
     // A small box must leave room in its middle to be moved by.
-    const reach = Math.min(this.reach(event), Math.max(2 / this.stage.view.scale, Math.min(x2 - x1, y2 - y1) / 3));
+    const reach = Math.min(
+      this.reach(event),
+      Math.max(2 / this.stage.view.scale, Math.min(x2 - x1, y2 - y1) / 3),
+    );
     const handle = geometry.handleAt(chosen[0], at, reach);
     return handle ? { handle, box: chosen[0], changed: chosen } : null;
   }
@@ -134,7 +146,13 @@ export class Pointer {
     const grip = event.pointerType === "touch" ? null : this.grip(event, at);
     const hit = geometry.boxAt(this.hands.boxes(), at, this.reach(event) / 2);
     this.hands.hover(hit?.id ?? "");
-    const cursor = grip ? CURSORS[grip.handle] : this.hands.drawing() ? "crosshair" : hit ? "move" : "default";
+    const cursor = grip
+      ? CURSORS[grip.handle]
+      : this.hands.drawing()
+      ? "crosshair"
+      : hit
+      ? "move"
+      : "default";
     this.stage.above.style.cursor = this.space ? "grab" : cursor;
   }
 

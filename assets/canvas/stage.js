@@ -2,7 +2,7 @@
 
 import { h } from "../shared/dom.js";
 import { golden as goldenLayer, laying } from "./golden.js";
-import { PREVIEW, WHOLE, fullUrl, previewUrl, tiles } from "./picture_cache.js";
+import { fullUrl, PREVIEW, previewUrl, tiles, WHOLE } from "./picture_cache.js";
 import { View } from "./view.js";
 
 /** @typedef {import("../desk/types.js").Item} Item */
@@ -138,7 +138,9 @@ export class Stage {
   /** Where the zoom shows more than the preview holds: the whole picture, or its tiles. */
   closer(ctx, item, seen, preview) {
     const ratio = window.devicePixelRatio || 1;
-    const held = preview ? preview.width / item.width : Math.min(1, PREVIEW / Math.max(item.width, item.height));
+    const held = preview
+      ? preview.width / item.width
+      : Math.min(1, PREVIEW / Math.max(item.width, item.height));
     if (held >= 0.999 || this.view.scale * ratio <= held * 1.05) return false;
     if (item.width * item.height <= WHOLE) {
       return this.part(ctx, fullUrl(item), { x1: 0, y1: 0, x2: item.width, y2: item.height }, seen);
@@ -168,8 +170,15 @@ export class Stage {
     ctx.imageSmoothingEnabled = scale < 3;
     ctx.imageSmoothingQuality = scale < 1 ? "medium" : "low";
     ctx.drawImage(
-      bitmap, (x1 - where.x1) * across, (y1 - where.y1) * down, (x2 - x1) * across, (y2 - y1) * down,
-      at.x, at.y, (x2 - x1) * scale, (y2 - y1) * scale,
+      bitmap,
+      (x1 - where.x1) * across,
+      (y1 - where.y1) * down,
+      (x2 - x1) * across,
+      (y2 - y1) * down,
+      at.x,
+      at.y,
+      (x2 - x1) * scale,
+      (y2 - y1) * scale,
     );
   }
 

@@ -9,9 +9,13 @@ import { tip } from "./keys.js";
 /** @param {{desk: import("./desk.js").Desk, done: () => void, skip: () => void}} page */
 export function about({ desk, done, skip }) {
   const comment = h("textarea", {
-    rows: 2, placeholder: "Comment on this image", "aria-label": "Comment on this image", title: tip("comment", "annotate"),
+    rows: 2,
+    placeholder: "Comment on this image",
+    "aria-label": "Comment on this image",
+    title: tip("comment", "annotate"),
     maxLength: 5000,
-    onchange: () => comment.value !== desk.sheet.comment && desk.commit("comment", { comment: comment.value }),
+    onchange: () =>
+      comment.value !== desk.sheet.comment && desk.commit("comment", { comment: comment.value }),
     onkeydown: (/** @type {KeyboardEvent} */ e) => {
       if (e.key === "Escape" || (e.key === "Enter" && !e.shiftKey)) {
         e.preventDefault();
@@ -19,8 +23,18 @@ export function about({ desk, done, skip }) {
       }
     },
   });
-  const doneButton = h("button.lp-button.primary", { onclick: done, title: tip("done", "annotate") }, h("kbd", {}, "Enter"), "Done, next");
-  const skipButton = h("button.lp-button", { onclick: skip, title: tip("skip", "annotate") }, h("kbd", {}, "S"), "Skip");
+  const doneButton = h(
+    "button.lp-button.primary",
+    { onclick: done, title: tip("done", "annotate") },
+    h("kbd", {}, "Enter"),
+    "Done, next",
+  );
+  const skipButton = h(
+    "button.lp-button",
+    { onclick: skip, title: tip("skip", "annotate") },
+    h("kbd", {}, "S"),
+    "Skip",
+  );
   let shown = 0;
   const render = () => {
     const image = desk.item?.id ?? 0;
@@ -40,7 +54,12 @@ export function about({ desk, done, skip }) {
 /** @param {{desk: import("./desk.js").Desk, restored: (answer: any) => void, renew: () => Promise<any>, preview: (boxes: any) => void}} page */
 export function revisions({ desk, restored, renew, preview }) {
   const list = h("div.lp-boxes");
-  const details = h("details.lp-section", { ontoggle: () => details.open && load() }, h("summary", {}, "History"), list);
+  const details = h(
+    "details.lp-section",
+    { ontoggle: () => details.open && load() },
+    h("summary", {}, "History"),
+    list,
+  );
   let shown = "";
   const load = async () => {
     const { item } = desk;
@@ -51,26 +70,48 @@ export function revisions({ desk, restored, renew, preview }) {
   };
   /** A hundred revisions, and what fetches those before them. */
   const page = async (item, before) => {
-    const answer = await net.get(`/api/images/${item.id}/history?before=${before}`).catch((error) => ({ error }));
+    const answer = await net.get(`/api/images/${item.id}/history?before=${before}`).catch((error) => ({
+      error,
+    }));
     if (answer.error) return [h("p.lp-hint", {}, answer.error.message)];
     const rows = answer.revisions.map((r) => row(item, r));
     return answer.more ? [...rows, older(item, answer.revisions.at(-1).version)] : rows;
   };
   const older = (item, version) => {
-    const button = h("button.lp-button.lp-wide", { onclick: async () => {
-      const rows = await page(item, version);
-      button.replaceWith(...rows);
-      rows[0]?.querySelector("button")?.focus();
-    } }, `Show those before v${version}`);
+    const button = h("button.lp-button.lp-wide", {
+      onclick: async () => {
+        const rows = await page(item, version);
+        button.replaceWith(...rows);
+        rows[0]?.querySelector("button")?.focus();
+      },
+    }, `Show those before v${version}`);
     return button;
   };
-  const row = (item, r) => h("div.lp-row.lp-revision", {
-    onpointerenter: () => preview(r.boxes), onpointerleave: () => preview(null),
-  }, h("span.lp-name", { title: new Date(r.at).toLocaleString() },
-    h("b", {}, `v${r.version} `), r.action, h("small", {}, `${r.author || "–"}, ${words.ago(r.at)}, ${words.many(r.boxes.length, "box", "boxes")}`)),
-  r.version !== item.version && desk.editable && h("button.lp-quiet", { onclick: () => restore(item, r.version) }, "Restore"));
+  const row = (item, r) =>
+    h(
+      "div.lp-row.lp-revision",
+      {
+        onpointerenter: () => preview(r.boxes),
+        onpointerleave: () => preview(null),
+      },
+      h(
+        "span.lp-name",
+        { title: new Date(r.at).toLocaleString() },
+        h("b", {}, `v${r.version} `),
+        r.action,
+        h(
+          "small",
+          {},
+          `${r.author || "–"}, ${words.ago(r.at)}, ${words.many(r.boxes.length, "box", "boxes")}`,
+        ),
+      ),
+      r.version !== item.version && desk.editable &&
+        h("button.lp-quiet", { onclick: () => restore(item, r.version) }, "Restore"),
+    );
   const restore = async (item, version) => {
-    const answer = await attempt(() => net.send("POST", `/api/images/${item.id}/restore`, { version: item.version, revision: version }));
+    const answer = await attempt(() =>
+      net.send("POST", `/api/images/${item.id}/restore`, { version: item.version, revision: version })
+    );
     preview(null);
     if (answer) restored(answer);
     else await renew();

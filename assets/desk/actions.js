@@ -98,13 +98,15 @@ function arrow(bench, event, dx, dy) {
 function moveCursor(bench, event, dx, dy) {
   const { stage } = bench;
   const { view, item } = stage;
-  const start = bench.cursor ?? bench.pointer.at ?? bench.lastCursor ?? view.toImage(view.width / 2, view.height / 2);
+  const start = bench.cursor ?? bench.pointer.at ?? bench.lastCursor ??
+    view.toImage(view.width / 2, view.height / 2);
   const by = event.altKey ? 1 : Math.max(1, Math.round((event.shiftKey ? 40 : 8) / view.scale));
   const x = Math.min(item.width, Math.max(0, Math.round(start.x) + dx * by));
   const y = Math.min(item.height, Math.max(0, Math.round(start.y) + dy * by));
   bench.cursor = { x, y };
   const at = view.toScreen(x, y);
-  const off = (/** @type {number} */ v, /** @type {number} */ most) => Math.min(0, most - 20 - v) + Math.max(0, 20 - v);
+  const off = (/** @type {number} */ v, /** @type {number} */ most) =>
+    Math.min(0, most - 20 - v) + Math.max(0, 20 - v);
   const across = off(at.x, view.width);
   const down = off(at.y, view.height);
   if (across || down) view.panBy(across, down);

@@ -15,7 +15,7 @@ import * as keys from "./keys.js";
 import * as paint from "../canvas/paint.js";
 import { Pictures } from "../canvas/picture_cache.js";
 import { Pointer } from "../canvas/pointer.js";
-import { Saver, landings } from "../outbox/saving.js";
+import { landings, Saver } from "../outbox/saving.js";
 import { Stage } from "../canvas/stage.js";
 import * as tools from "./tools.js";
 import { Walk } from "./walk.js";
@@ -73,20 +73,40 @@ export class Bench extends Walk {
     // D goes on drawing where a box is chosen; who presses the tool again has done with it.
     this.tools = tools.toolbar(this.name, { ...all, draw: () => setDrawing(this, !this.drawing) });
     this.place = h("div.lp-place-for-empty", { hidden: true });
-    this.bench = h("div.lp-bench.lp-waiting", { "data-page": this.name }, this.tools.root,
-      h("div.lp-middle", {}, h("div.lp-frame-of-stage", {}, this.stage.root, this.light.root, this.place), this.status.root, this.strip.root), this.side);
+    this.bench = h(
+      "div.lp-bench.lp-waiting",
+      { "data-page": this.name },
+      this.tools.root,
+      h(
+        "div.lp-middle",
+        {},
+        h("div.lp-frame-of-stage", {}, this.stage.root, this.light.root, this.place),
+        this.status.root,
+        this.strip.root,
+      ),
+      this.side,
+    );
     fill(this.element, this.bench);
     foldable(this.name, this.panels.map((panel) => panel.root));
     this.element.removeAttribute("aria-busy");
     this.desk.addEventListener("change", (/** @type {any} */ e) => this.show(e.detail));
     this.saver.addEventListener("status", () => this.tell());
-    this.saver.addEventListener("lost", (/** @type {any} */ e) => toast(`${e.detail.entry.name}: ${e.detail.message}`, "failed"));
+    this.saver.addEventListener(
+      "lost",
+      (/** @type {any} */ e) => toast(`${e.detail.entry.name}: ${e.detail.message}`, "failed"),
+    );
     this.saver.addEventListener("conflict", (/** @type {any} */ e) => this.settle(e.detail));
     this.stage.root.addEventListener("painted", () => this.status.zoom(this.stage.view));
     this.bench.addEventListener("leave", () => this.stage.focus());
     this.status.saved(this.saver.status);
-    landings.addEventListener("saved", (/** @type {any} */ e) => e.detail.page !== this.name && this.age(e.detail.image));
-    document.addEventListener("visibilitychange", () => document.hidden || (this.age(), this.visible && this.refresh()));
+    landings.addEventListener(
+      "saved",
+      (/** @type {any} */ e) => e.detail.page !== this.name && this.age(e.detail.image),
+    );
+    document.addEventListener(
+      "visibilitychange",
+      () => document.hidden || (this.age(), this.visible && this.refresh()),
+    );
     keys.listen(this.name, () => this.visible, all);
     sitePage(this.name, (query) => this.arrive(query), () => this.stage.golden.rest());
   }
@@ -103,7 +123,9 @@ export class Bench extends Walk {
     const image = Number(query.get("image") ?? 0);
     const project = query.get("project") ?? "";
     const same = project === this.project && filters.toString() === this.filters.toString();
-    if (same && this.list.length && this.loadedFor === this.view && (!image || image === this.desk.item?.id)) return this.reading.rest(), this.again();
+    if (
+      same && this.list.length && this.loadedFor === this.view && (!image || image === this.desk.item?.id)
+    ) return this.reading.rest(), this.again();
     this.project = project;
     this.filters = filters;
     // An image of the view that was left does not belong into the address of this one.
@@ -181,7 +203,10 @@ export class Bench extends Walk {
 
   remember(item) {
     clearTimeout(this.urlTimer);
-    this.urlTimer = setTimeout(() => this.visible && this.desk.item === item && go({ image: item.id }, { replace: true }), 200);
+    this.urlTimer = setTimeout(
+      () => this.visible && this.desk.item === item && go({ image: item.id }, { replace: true }),
+      200,
+    );
   }
 
   lack() {
@@ -225,7 +250,11 @@ export class Bench extends Walk {
   tell() {
     this.telling ??= requestAnimationFrame(() => {
       this.telling = undefined;
-      this.status.saved(this.desk.editable || this.saver.entries.size ? this.saver.status : { kind: "saved", words: "You may look; nothing is saved" });
+      this.status.saved(
+        this.desk.editable || this.saver.entries.size
+          ? this.saver.status
+          : { kind: "saved", words: "You may look; nothing is saved" },
+      );
     });
   }
 
@@ -243,7 +272,16 @@ export class Bench extends Walk {
     const alone = this.desk.chosen.length === 1 && this.desk.editable;
     return this.desk.sheet.boxes.map((box) => {
       const selected = this.desk.selected.has(box.id);
-      return { ...box, color: this.color(box.label), text: box.label, letter: this.letter(box.label), kind: "solid", selected, hover: this.hovered === box.id, handles: selected && alone };
+      return {
+        ...box,
+        color: this.color(box.label),
+        text: box.label,
+        letter: this.letter(box.label),
+        kind: "solid",
+        selected,
+        hover: this.hovered === box.id,
+        handles: selected && alone,
+      };
     });
   }
 
@@ -258,9 +296,29 @@ export class Bench extends Walk {
       const there = moved.get(mark.id ?? nameOf(mark));
       return there ? { ...mark, x1: there.x1, y1: there.y1, x2: there.x2, y2: there.y2 } : mark;
     });
-    if (draft?.rectangle) named.push({ ...draft.rectangle, color: this.color(this.desk.label), text: this.desk.label, kind: "solid", selected: true });
-    if (this.anchor && this.cursor) named.push({ ...geometry.between(this.anchor, this.cursor), color: this.color(this.desk.label), text: "", kind: "solid", selected: true });
-    if (pane > 0) named.forEach((mark) => ((mark.kind = "ghost"), (mark.text = mark.letter = ""), (mark.handles = false)));
+    if (draft?.rectangle) {
+      named.push({
+        ...draft.rectangle,
+        color: this.color(this.desk.label),
+        text: this.desk.label,
+        kind: "solid",
+        selected: true,
+      });
+    }
+    if (this.anchor && this.cursor) {
+      named.push({
+        ...geometry.between(this.anchor, this.cursor),
+        color: this.color(this.desk.label),
+        text: "",
+        kind: "solid",
+        selected: true,
+      });
+    }
+    if (pane > 0) {
+      named.forEach((
+        mark,
+      ) => ((mark.kind = "ghost"), (mark.text = mark.letter = ""), (mark.handles = false)));
+    }
     paint.marks(ctx, view, [...named, ...(this.ghosts ?? [])]);
     if (draft?.band) paint.band(ctx, view, draft.band);
     const at = this.cursor ?? this.pointer.at;
@@ -319,9 +377,25 @@ export class Bench extends Walk {
   async settle({ entry, theirs }) {
     const item = this.desk.items.get(entry.image);
     if (!theirs) return;
-    const what = await conflict.ask({ item, entry, theirs, pictures: this.pictures, color: (label) => this.color(label) });
-    const their = { ...entry.sheet, boxes: theirs.boxes, state: theirs.state, label: theirs.label, comment: theirs.comment };
-    const both = { ...entry.sheet, boxes: geometry.joined(entry.sheet.boxes, theirs.boxes), comment: conflict.comments(theirs, entry.sheet) };
+    const what = await conflict.ask({
+      item,
+      entry,
+      theirs,
+      pictures: this.pictures,
+      color: (label) => this.color(label),
+    });
+    const their = {
+      ...entry.sheet,
+      boxes: theirs.boxes,
+      state: theirs.state,
+      label: theirs.label,
+      comment: theirs.comment,
+    };
+    const both = {
+      ...entry.sheet,
+      boxes: geometry.joined(entry.sheet.boxes, theirs.boxes),
+      comment: conflict.comments(theirs, entry.sheet),
+    };
     const sheet = { mine: entry.sheet, theirs: their, both }[what];
     if (item) {
       this.desk.history.push(item.id, entry.sheet);

@@ -67,7 +67,9 @@ export class Desk extends EventTarget {
       if (known) Object.assign(known, item);
       else this.items.set(item.id, item);
       const rerun = known && !pending && this.sheets.get(item.id)?.run !== item.run;
-      if (!known || newer || rerun || !this.sheets.has(item.id)) this.sheets.set(item.id, pending?.sheet ?? sheetOf(item));
+      if (!known || newer || rerun || !this.sheets.has(item.id)) {
+        this.sheets.set(item.id, pending?.sheet ?? sheetOf(item));
+      }
       if (!known) this.history.resume(item.id, this.sheets.get(item.id) ?? sheetOf(item));
       if (newer && this.item?.id === item.id) this.changed();
     }
@@ -98,7 +100,8 @@ export class Desk extends EventTarget {
 
   /** @returns {Sheet} */
   get sheet() {
-    return (this.item && this.sheets.get(this.item.id)) ?? { boxes: [], state: "new", label: "", comment: "", run: null, rejected: [], accepted: [], verdict: "" };
+    return (this.item && this.sheets.get(this.item.id)) ??
+      { boxes: [], state: "new", label: "", comment: "", run: null, rejected: [], accepted: [], verdict: "" };
   }
 
   get chosen() {
@@ -118,7 +121,8 @@ export class Desk extends EventTarget {
     const before = this.sheet;
     const state = changes.state ?? (before.state === "new" ? "started" : before.state);
     const now = performance.now();
-    const goesOn = calm && this.last?.image === this.item.id && this.last.action === action && now - this.last.at < CALM;
+    const goesOn = calm && this.last?.image === this.item.id && this.last.action === action &&
+      now - this.last.at < CALM;
     this.last = { image: this.item.id, action, at: now };
     if (!goesOn) this.history.push(this.item.id, before);
     this.put(action, { ...before, ...changes, state }, calm ? 250 : 0);
@@ -164,7 +168,17 @@ export class Desk extends EventTarget {
   taken(p) {
     const { x1, y1, x2, y2, label, class_id, run, idx } = p;
     const image = /** @type {Item} */ (this.item).id;
-    return { id: geometry.newId(), x1, y1, x2, y2, label, class_id, origin: "model", detection: { run, image, idx } };
+    return {
+      id: geometry.newId(),
+      x1,
+      y1,
+      x2,
+      y2,
+      label,
+      class_id,
+      origin: "model",
+      detection: { run, image, idx },
+    };
   }
 
   /** A class by its name of now and by its id, which stays what it is when it is renamed. @param {string} label */
@@ -218,7 +232,10 @@ export class Desk extends EventTarget {
   classify(label) {
     if (this.byImage) return this.commit("class", { label });
     this.label = label;
-    const other = this.chosen.filter((box) => box.label !== label).map((box) => ({ ...box, ...this.kind(label) }));
+    const other = this.chosen.filter((box) => box.label !== label).map((box) => ({
+      ...box,
+      ...this.kind(label),
+    }));
     const proposals = this.chosenProposals;
     if (!other.length && !proposals.length) return this.changed("selection");
     const byId = new Map(other.map((box) => [box.id, box]));
@@ -238,20 +255,31 @@ export class Desk extends EventTarget {
       else boxes[at] = { ...boxes[at], detection: made.detection };
     }
     this.commit("class", proposals.length ? { boxes, ...this.refusing(refused) } : { boxes });
-    const chosen = proposals.map((p) => boxes.find((b) => b.detection?.idx === p.idx && b.detection.run === p.run)?.id);
+    const chosen = proposals.map((p) =>
+      boxes.find((b) => b.detection?.idx === p.idx && b.detection.run === p.run)?.id
+    );
     if (chosen.some(Boolean)) this.select(chosen.filter(Boolean));
   }
 
   /** @param {number} dx @param {number} dy */
   nudge(dx, dy) {
     const { width, height } = /** @type {Item} */ (this.item);
-    this.replace(this.chosen.map((box) => geometry.moved(box, dx, dy, width, height)), "nudge", { calm: true });
+    this.replace(this.chosen.map((box) => geometry.moved(box, dx, dy, width, height)), "nudge", {
+      calm: true,
+    });
   }
 
   /** @param {number} dx @param {number} dy */
   stretch(dx, dy) {
     const { width, height } = /** @type {Item} */ (this.item);
-    const pull = (/** @type {Box} */ b) => geometry.resized(b, "se", { x: Math.max(b.x1 + 1, b.x2 + dx), y: Math.max(b.y1 + 1, b.y2 + dy) }, width, height);
+    const pull = (/** @type {Box} */ b) =>
+      geometry.resized(
+        b,
+        "se",
+        { x: Math.max(b.x1 + 1, b.x2 + dx), y: Math.max(b.y1 + 1, b.y2 + dy) },
+        width,
+        height,
+      );
     this.replace(this.chosen.map(pull), "resize", { calm: true });
   }
 
@@ -259,7 +287,12 @@ export class Desk extends EventTarget {
   paste(from) {
     const { width, height, id } = /** @type {Item} */ (this.item);
     const here = this.clipped === id;
-    this.add(here ? this.clipboard.map((b) => geometry.copied(b, 12, width, height)) : geometry.pasted(this.clipboard, width, height), from);
+    this.add(
+      here
+        ? this.clipboard.map((b) => geometry.copied(b, 12, width, height))
+        : geometry.pasted(this.clipboard, width, height),
+      from,
+    );
   }
 
   copy() {
@@ -284,9 +317,12 @@ export class Desk extends EventTarget {
     if (!this.item) return [];
     const { boxes } = this.sheet;
     const rejected = this.refused;
-    const taken = new Set(boxes.filter((b) => b.detection).map((b) => nameOf(/** @type {any} */ (b.detection))));
+    const taken = new Set(
+      boxes.filter((b) => b.detection).map((b) => nameOf(/** @type {any} */ (b.detection))),
+    );
     return this.item.proposals.filter((p) =>
-      !taken.has(nameOf(p)) && !rejected.includes(p.idx) && !boxes.some((b) => geometry.overlap(b, p) > 0.5));
+      !taken.has(nameOf(p)) && !rejected.includes(p.idx) && !boxes.some((b) => geometry.overlap(b, p) > 0.5)
+    );
   }
 
   /** @param {Proposal[]} proposals */
@@ -295,7 +331,10 @@ export class Desk extends EventTarget {
     const boxes = proposals.map((p) => this.taken(p));
     const meant = proposals.map((p) => p.idx);
     const rejected = this.refused.filter((idx) => !meant.includes(idx));
-    this.commit(proposals.length > 1 ? `accept ${proposals.length}` : "accept", { boxes: [...this.sheet.boxes, ...boxes], ...this.refusing(rejected) });
+    this.commit(proposals.length > 1 ? `accept ${proposals.length}` : "accept", {
+      boxes: [...this.sheet.boxes, ...boxes],
+      ...this.refusing(rejected),
+    });
   }
 
   /** @param {Proposal[]} proposals */

@@ -19,9 +19,24 @@ export function filmstrip(open) {
   let middle = 0;
 
   const make = (item) => {
-    const picture = h("img", { alt: "", draggable: false, loading: "lazy", decoding: "async", src: thumbUrl(item) });
+    const picture = h("img", {
+      alt: "",
+      draggable: false,
+      loading: "lazy",
+      decoding: "async",
+      src: thumbUrl(item),
+    });
     const mark = h("span.lp-state");
-    const button = h("button.lp-frame", { title: item.name, "aria-label": item.name, onclick: () => open(item) }, picture, mark);
+    const button = h(
+      "button.lp-frame",
+      {
+        title: item.name,
+        "aria-label": item.name,
+        onclick: () => open(item),
+      },
+      picture,
+      mark,
+    );
     return { button, mark, state: "" };
   };
 
@@ -42,7 +57,11 @@ export function filmstrip(open) {
     if (names !== shown) fill(root, near.map((item) => frames.get(item.id).button));
     shown = names;
     near.forEach((item) => stateOf(frames.get(item.id), state(item)));
-    if (moved) near.forEach((item) => frames.get(item.id).button.setAttribute("aria-current", String(item === items[at])));
+    if (moved) {
+      near.forEach((item) =>
+        frames.get(item.id).button.setAttribute("aria-current", String(item === items[at]))
+      );
+    }
     middle = items[at]?.id ?? 0;
     // Asking where it stands lays out the whole page, so it is asked only when the page was turned.
     if (moved && middle) centre(frames.get(middle).button);

@@ -21,11 +21,20 @@ function unfold(section, key) {
 
 /** @param {HTMLElement} section @param {string} key */
 function fold(section, key) {
-  const button = h("button.lp-fold", { type: "button", title: "Fold or unfold", onclick: () => turn(!section.classList.contains("lp-folded")) });
+  const button = h("button.lp-fold", {
+    type: "button",
+    title: "Fold or unfold",
+    onclick: () => turn(!section.classList.contains("lp-folded")),
+  });
   const turn = (/** @type {boolean} */ folded) => {
     section.classList.toggle("lp-folded", folded);
     button.setAttribute("aria-expanded", String(!folded));
-    button.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"} ${section.querySelector("h3")?.firstChild?.textContent || "this section"}`);
+    button.setAttribute(
+      "aria-label",
+      `${folded ? "Unfold" : "Fold"} ${
+        section.querySelector("h3")?.firstChild?.textContent || "this section"
+      }`,
+    );
     localStorage.setItem(key, folded ? "folded" : "");
   };
   section.prepend(button);

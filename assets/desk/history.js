@@ -1,11 +1,11 @@
 /** Undo and redo for each image: leaving an image and coming back changes nothing, nor does a reload. */
 
-import { same } from '../canvas/boxes.js';
+import { same } from "../canvas/boxes.js";
 
 /** @typedef {import('./types.js').Sheet} Sheet */
 
 const DEEPEST = 200;
-const KEY = 'loupe:undo';
+const KEY = "loupe:undo";
 /** How much of it outlives the page: steps an image, and letters in all. */
 const STEPS = 50;
 const LETTERS = 1_500_000;
@@ -21,15 +21,19 @@ export class History {
   /** Takes up what this tab could undo before it was loaded again, and sees to it that the next page can.
    * @param {(image: number) => Sheet | undefined} sheet what stands on an image */
   outlive(sheet) {
-    this.left = new Map(JSON.parse(sessionStorage.getItem(KEY) ?? '[]'));
-    addEventListener('pagehide', () => sessionStorage.setItem(KEY, `[${this.packed(sheet).join()}]`));
+    this.left = new Map(JSON.parse(sessionStorage.getItem(KEY) ?? "[]"));
+    addEventListener("pagehide", () => sessionStorage.setItem(KEY, `[${this.packed(sheet).join()}]`));
   }
 
   /** What was changed last comes first, and as much as there is room for.
    * @param {(image: number) => Sheet | undefined} sheet @returns {string[]} */
   packed(sheet) {
-    const here = [...this.images].reverse().map(([image, { past, future }]) => [image, { now: sheet(image), past: past.slice(-STEPS), future: future.slice(-STEPS) }]);
-    const all = [...here.filter(([, { past, future }]) => past.length || future.length), ...this.left].map((one) => JSON.stringify(one));
+    const here = [...this.images].reverse().map((
+      [image, { past, future }],
+    ) => [image, { now: sheet(image), past: past.slice(-STEPS), future: future.slice(-STEPS) }]);
+    const all = [...here.filter(([, { past, future }]) => past.length || future.length), ...this.left].map((
+      one,
+    ) => JSON.stringify(one));
     let room = LETTERS;
     return all.filter((text) => (room -= text.length) > 0);
   }
@@ -88,6 +92,7 @@ export class History {
 
 /** Whether two sheets say the same. @param {Sheet} a @param {Sheet} b */
 function alike(a, b) {
-  return same(a.boxes, b.boxes) && ['state', 'label', 'comment'].every((name) => (a[name] || '') === (b[name] || ''))
-    && String([...a.rejected].sort()) === String([...b.rejected].sort());
+  return same(a.boxes, b.boxes) &&
+    ["state", "label", "comment"].every((name) => (a[name] || "") === (b[name] || "")) &&
+    String([...a.rejected].sort()) === String([...b.rejected].sort());
 }

@@ -19,14 +19,26 @@ export const KEYS = [
   { key: "Enter", does: "done", group: "Images", words: "Done, and on to the next" },
   { key: "s", does: "skip", group: "Images", words: "Skip, with a reason", on: "annotate" },
   { key: "c", does: "comment", group: "Images", words: "Comment on the image" },
-  { key: "a", does: "accept", group: "Proposals", words: "Accept the chosen or the surest proposal", on: "annotate" },
+  {
+    key: "a",
+    does: "accept",
+    group: "Proposals",
+    words: "Accept the chosen or the surest proposal",
+    on: "annotate",
+  },
   { key: "r", does: "reject", group: "Proposals", words: "Reject it", on: "annotate" },
   { key: "A", does: "acceptAll", group: "Proposals", words: "Accept all above the slider", on: "annotate" },
   { key: "[", does: "lower", group: "Proposals", words: "Lower the score slider" },
   { key: "]", does: "raise", group: "Proposals", words: "Raise the score slider" },
   { key: "a", does: "accept", group: "Decisions", words: "Accept: it is a defect", on: "review" },
   { key: "r", does: "reject", group: "Decisions", words: "False call", on: "review" },
-  { key: "A", does: "acceptAll", group: "Decisions", words: "Accept all that are undecided above the slider", on: "review" },
+  {
+    key: "A",
+    does: "acceptAll",
+    group: "Decisions",
+    words: "Accept all that are undecided above the slider",
+    on: "review",
+  },
   { key: "p", does: "pass", group: "Decisions", words: "My verdict: the board passes", on: "review" },
   { key: "b", does: "fail", group: "Decisions", words: "My verdict: the board fails", on: "review" },
   { key: "d", does: "draw", group: "Boxes", words: "Draw; arrows and Enter draw without a mouse" },
@@ -45,7 +57,13 @@ export const KEYS = [
   { key: "Ctrl+x", does: "cut", group: "Copies and undo", words: "Cut", on: "annotate" },
   { key: "Ctrl+v", does: "paste", group: "Copies and undo", words: "Paste, also into another image" },
   { key: "Ctrl+d", does: "duplicate", group: "Copies and undo", words: "Duplicate" },
-  { key: "v", does: "copyPrevious", group: "Copies and undo", words: "Copy all boxes of the previous image", on: "annotate" },
+  {
+    key: "v",
+    does: "copyPrevious",
+    group: "Copies and undo",
+    words: "Copy all boxes of the previous image",
+    on: "annotate",
+  },
   { key: "z", does: "undo", group: "Copies and undo", words: "Undo (also Ctrl+Z)" },
   { key: "Z", does: "redo", group: "Copies and undo", words: "Redo (also Ctrl+Shift+Z)" },
   { key: "Ctrl+z", does: "undo", group: "", words: "" },
@@ -113,26 +131,62 @@ function occupied(event) {
   if (event.isComposing || document.querySelector("dialog[open]")) return true;
   const at = /** @type {HTMLElement} */ (event.target);
   if (!at.closest) return false;
-  if (at.closest("input:not([type=range]):not([type=checkbox]), select, textarea, [contenteditable], [role=listbox]")) return true;
-  if (at.closest("[role=tab]")) return ["Enter", " ", "Tab"].includes(event.key) || event.key.startsWith("Arrow");
-  if (at.closest("input, button, a, summary")) return ["Enter", " ", "Tab"].includes(event.key) || (at.matches("input") && event.key.startsWith("Arrow"));
+  if (
+    at.closest(
+      "input:not([type=range]):not([type=checkbox]), select, textarea, [contenteditable], [role=listbox]",
+    )
+  ) return true;
+  if (at.closest("[role=tab]")) {
+    return ["Enter", " ", "Tab"].includes(event.key) || event.key.startsWith("Arrow");
+  }
+  if (at.closest("input, button, a, summary")) {
+    return ["Enter", " ", "Tab"].includes(event.key) ||
+      (at.matches("input") && event.key.startsWith("Arrow"));
+  }
   return false;
 }
 
 /** What keys do, each thing once with all the keys that do it. @param {Row[]} rows @returns {[string, string[]][]} */
 function lines(rows) {
-  return [...new Set(rows.map((row) => row.words))].map((words) => [words, rows.filter((row) => row.words === words).map((row) => row.key)]);
+  return [...new Set(rows.map((row) => row.words))].map((
+    words,
+  ) => [words, rows.filter((row) => row.words === words).map((row) => row.key)]);
 }
 
 /** @param {string} page */
 export function overlay(page) {
   const rows = KEYS.filter((row) => row.words && (!row.on || row.on === page));
   const groups = [...new Set(rows.map((row) => row.group))];
-  const dialog = h("dialog.lp-keys", { "aria-label": "Keys" },
+  const dialog = h(
+    "dialog.lp-keys",
+    { "aria-label": "Keys" },
     h("header", {}, h("h2", {}, "Keys"), h("button.lp-button", { onclick: () => dialog.close() }, "Close")),
-    h("div.lp-keys-groups", {}, groups.map((group) => h("section", {}, h("h3", {}, group),
-      h("dl", {}, lines(rows.filter((row) => row.group === group)).flatMap(([words, keys]) =>
-        [h("dt", {}, keys.map((key) => h("kbd", {}, shown(key)))), h("dd", {}, words)]))))));
+    h(
+      "div.lp-keys-groups",
+      {},
+      groups.map((group) =>
+        h(
+          "section",
+          {},
+          h("h3", {}, group),
+          h(
+            "dl",
+            {},
+            lines(rows.filter((row) => row.group === group)).flatMap((
+              [words, keys],
+            ) => [
+              h(
+                "dt",
+                {},
+                keys.map((key) => h("kbd", {}, shown(key))),
+              ),
+              h("dd", {}, words),
+            ]),
+          ),
+        )
+      ),
+    ),
+  );
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => e.key === "?" && dialog.close());
   document.body.append(dialog);

@@ -20,7 +20,10 @@ function section(title, count, ...body) {
 /** @param {{desk: Desk, color: (label: string) => string}} page */
 export function classes({ desk, color, letter }) {
   const search = h("input.lp-search", {
-    type: "search", placeholder: "Find a class", title: tip("search", "annotate"), "aria-label": "Find a class",
+    type: "search",
+    placeholder: "Find a class",
+    title: tip("search", "annotate"),
+    "aria-label": "Find a class",
     oninput: () => render(),
     onkeydown: (/** @type {KeyboardEvent} */ e) => {
       if (e.key === "Escape") leave();
@@ -39,19 +42,32 @@ export function classes({ desk, color, letter }) {
     render();
     search.dispatchEvent(new CustomEvent("leave", { bubbles: true }));
   };
-  const row = kept((c) => h("button.lp-class", {
-    title: `${c.name}${hotkey(desk, c) ? ` (${hotkey(desk, c)})` : ""}`, onclick: () => desk.classify(c.name),
-  }, swatch(color(c.name), letter(c.name)), h("span.lp-name", {}, c.name), h("span.lp-number"), h("kbd", {}, hotkey(desk, c))));
+  const row = kept((c) =>
+    h(
+      "button.lp-class",
+      {
+        title: `${c.name}${hotkey(desk, c) ? ` (${hotkey(desk, c)})` : ""}`,
+        onclick: () => desk.classify(c.name),
+      },
+      swatch(color(c.name), letter(c.name)),
+      h("span.lp-name", {}, c.name),
+      h("span.lp-number"),
+      h("kbd", {}, hotkey(desk, c)),
+    )
+  );
   const render = () => {
     /** @type {Record<string, number>} */
     const counts = {};
     desk.sheet.boxes.forEach((box) => (counts[box.label] = (counts[box.label] ?? 0) + 1));
-    fill(list, matches().slice(0, 200).map((c) => {
-      const button = row(c, `${c.color}${hotkey(desk, c)} ${letter(c.name)}`);
-      state(button, "aria-pressed", current(desk) === c.name);
-      say(button.querySelector(".lp-number"), String(counts[c.name] ?? ""));
-      return button;
-    }));
+    fill(
+      list,
+      matches().slice(0, 200).map((c) => {
+        const button = row(c, `${c.color}${hotkey(desk, c)} ${letter(c.name)}`);
+        state(button, "aria-pressed", current(desk) === c.name);
+        say(button.querySelector(".lp-number"), String(counts[c.name] ?? ""));
+        return button;
+      }),
+    );
     search.hidden = desk.classes.length <= 9 && !search.matches(":focus") && !search.value;
   };
   const focus = () => {
@@ -87,7 +103,8 @@ function current(desk) {
 /** @param {Desk} desk @param {import("./types.js").Class} c */
 export function hotkey(desk, c) {
   const at = desk.classes.indexOf(c);
-  return c.hotkey || (at < 9 && !desk.classes.some((other) => other.hotkey === String(at + 1)) ? String(at + 1) : "");
+  return c.hotkey ||
+    (at < 9 && !desk.classes.some((other) => other.hotkey === String(at + 1)) ? String(at + 1) : "");
 }
 
 /** @param {{desk: Desk, color: (label: string) => string, look: (r: any) => void}} page */
@@ -95,21 +112,44 @@ export function boxList({ desk, color, letter, look }) {
   const list = h("div.lp-boxes", {});
   const count = h("span.lp-count");
   const numbers = corners(desk);
-  const row = kept((box) => h("div.lp-row", {},
-    h("button.lp-box", {
-      title: `${box.label}, ${ORIGINS[box.origin] ?? box.origin}${box.author ? `, ${box.author}` : ""}`,
-      onclick: (/** @type {MouseEvent} */ e) => desk.select([box.id], e.ctrlKey || e.shiftKey),
-      ondblclick: () => look(box),
-    }, swatch(color(box.label), letter(box.label)), h("span.lp-name", {}, box.label), mark(box),
-    h("span.lp-size", {}, `${Math.round(box.x2 - box.x1)}×${Math.round(box.y2 - box.y1)}`)),
-    h("button.lp-quiet", { "aria-label": `Delete ${box.label}`, title: tip("remove", "annotate"), hidden: !desk.editable,
-      onclick: () => { desk.select([box.id]); desk.remove(); } }, "×")));
+  const row = kept((box) =>
+    h(
+      "div.lp-row",
+      {},
+      h(
+        "button.lp-box",
+        {
+          title: `${box.label}, ${ORIGINS[box.origin] ?? box.origin}${box.author ? `, ${box.author}` : ""}`,
+          onclick: (/** @type {MouseEvent} */ e) => desk.select([box.id], e.ctrlKey || e.shiftKey),
+          ondblclick: () => look(box),
+        },
+        swatch(color(box.label), letter(box.label)),
+        h("span.lp-name", {}, box.label),
+        mark(box),
+        h("span.lp-size", {}, `${Math.round(box.x2 - box.x1)}×${Math.round(box.y2 - box.y1)}`),
+      ),
+      h("button.lp-quiet", {
+        "aria-label": `Delete ${box.label}`,
+        title: tip("remove", "annotate"),
+        hidden: !desk.editable,
+        onclick: () => {
+          desk.select([box.id]);
+          desk.remove();
+        },
+      }, "×"),
+    )
+  );
   const shownAs = (box) => {
     const line = row(box, `${color(box.label)}${letter(box.label)}${desk.editable}`);
     state(line, "aria-current", desk.selected.has(box.id));
     return line;
   };
-  const none = h("p.lp-hint", {}, "None yet. ", h("span.for-labeler", {}, "Press ", h("kbd", {}, "D"), " and drag over a defect."));
+  const none = h(
+    "p.lp-hint",
+    {},
+    "None yet. ",
+    h("span.for-labeler", {}, "Press ", h("kbd", {}, "D"), " and drag over a defect."),
+  );
   /** @type {HTMLElement | undefined} */
   let chosen;
   /** Brings the row of a newly chosen box into sight, without moving anything but the panel. */
@@ -135,7 +175,8 @@ export function boxList({ desk, color, letter, look }) {
   };
   return {
     root: h("section.lp-section.lp-grow", {}, h("h3", {}, "Boxes", count), list, numbers.root),
-    render, focus: numbers.focus,
+    render,
+    focus: numbers.focus,
   };
 }
 
@@ -148,31 +189,51 @@ function mark(box) {
 /** Four fields for the corners of the chosen box. @param {Desk} desk */
 function corners(desk) {
   const names = ["x1", "y1", "x2", "y2"];
-  const inputs = names.map((name, at) => h("input", {
-    type: "number", step: "0.1", "aria-label": `${name} of the chosen box`,
-    onchange: () => write(at),
-    onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Escape" && /** @type {any} */ (e.target).blur(),
-  }));
+  const inputs = names.map((name, at) =>
+    h("input", {
+      type: "number",
+      step: "0.1",
+      "aria-label": `${name} of the chosen box`,
+      onchange: () => write(at),
+      onkeydown: (/** @type {KeyboardEvent} */ e) =>
+        e.key === "Escape" && /** @type {any} */ (e.target).blur(),
+    })
+  );
   /** An edge that is typed past the one across from it takes that one along. */
   const write = (/** @type {number} */ at) => {
     const [box] = desk.chosen;
     const values = inputs.map((input) => Number(input.value));
-    if (!box || !desk.item || !inputs.every((i) => i.value !== "") || !values.every(Number.isFinite)) return render();
+    if (!box || !desk.item || !inputs.every((i) => i.value !== "") || !values.every(Number.isFinite)) {
+      return render();
+    }
     const across = (at + 2) % 4;
     const size = Math.abs(box[names[at]] - box[names[across]]);
-    if (values[0] >= values[2] || values[1] >= values[3]) values[across] = values[at] + (at < 2 ? size : -size);
+    if (values[0] >= values[2] || values[1] >= values[3]) {
+      values[across] = values[at] + (at < 2 ? size : -size);
+    }
     const [x1, y1, x2, y2] = values;
     const { width, height } = desk.item;
-    desk.replace([{ ...box, ...atLeast(clipped({ x1, y1, x2, y2 }, width, height), width, height) }], "resize");
+    desk.replace(
+      [{ ...box, ...atLeast(clipped({ x1, y1, x2, y2 }, width, height), width, height) }],
+      "resize",
+    );
     return render();
   };
   const render = () => {
     const [box] = desk.chosen.length === 1 ? desk.chosen : [];
     root.hidden = !box;
-    if (box) inputs.forEach((input, at) => document.activeElement !== input && (input.value = String(Math.round(box[names[at]] * 10) / 10)));
+    if (box) {
+      inputs.forEach((input, at) =>
+        document.activeElement !== input && (input.value = String(Math.round(box[names[at]] * 10) / 10))
+      );
+    }
     inputs.forEach((input) => (input.disabled = !desk.editable));
   };
-  const root = h("div.lp-corners", { hidden: true }, inputs.map((input, at) => h("label", {}, names[at], input)));
+  const root = h(
+    "div.lp-corners",
+    { hidden: true },
+    inputs.map((input, at) => h("label", {}, names[at], input)),
+  );
   const focus = () => {
     render();
     if (root.hidden) return false;
@@ -186,21 +247,52 @@ function corners(desk) {
 /** @param {{desk: Desk, threshold: () => number, setThreshold: (v: number) => void, color: (label: string) => string, acceptAll: () => void}} page */
 export function proposals({ desk, threshold, setThreshold, color, letter, acceptAll }) {
   const slider = h("input", {
-    type: "range", min: 0, max: 1, step: 0.01, "aria-label": "Least score of the proposals shown",
+    type: "range",
+    min: 0,
+    max: 1,
+    step: 0.01,
+    "aria-label": "Least score of the proposals shown",
     oninput: () => setThreshold(Number(slider.value)),
   });
   const value = h("output.lp-value");
   const count = h("span.lp-count");
   const list = h("div.lp-boxes.lp-proposals");
   const from = h("p.lp-hint");
-  const all = h("button.lp-button.lp-wide.for-labeler", { onclick: acceptAll, title: tip("acceptAll", "annotate") });
-  const row = (p) => h("div.lp-row", { "aria-current": String(desk.selected.has(nameOf(p))) },
-    h("button.lp-box", { onclick: () => desk.select([nameOf(p)]) },
-      swatch(color(p.label), letter(p.label)), h("span.lp-name", {}, p.label), h("span.lp-size", {}, short(p.score))),
-    h("button.lp-quiet.for-labeler", { title: tip("accept", "annotate"), "aria-label": `Accept ${p.label}`, onclick: () => desk.accept([p]) }, "✓"),
-    h("button.lp-quiet.for-labeler", { title: tip("reject", "annotate"), "aria-label": `Reject ${p.label}`, onclick: () => desk.reject([p]) }, "×"));
+  const all = h("button.lp-button.lp-wide.for-labeler", {
+    onclick: acceptAll,
+    title: tip("acceptAll", "annotate"),
+  });
+  const row = (p) =>
+    h(
+      "div.lp-row",
+      { "aria-current": String(desk.selected.has(nameOf(p))) },
+      h(
+        "button.lp-box",
+        { onclick: () => desk.select([nameOf(p)]) },
+        swatch(color(p.label), letter(p.label)),
+        h("span.lp-name", {}, p.label),
+        h("span.lp-size", {}, short(p.score)),
+      ),
+      h("button.lp-quiet.for-labeler", {
+        title: tip("accept", "annotate"),
+        "aria-label": `Accept ${p.label}`,
+        onclick: () => desk.accept([p]),
+      }, "✓"),
+      h("button.lp-quiet.for-labeler", {
+        title: tip("reject", "annotate"),
+        "aria-label": `Reject ${p.label}`,
+        onclick: () => desk.reject([p]),
+      }, "×"),
+    );
   const keys = h("span.lp-hint.for-labeler", {}, h("kbd", {}, "A"), " accept ", h("kbd", {}, "R"), " reject");
-  const root = section("Proposals", count, h("div.lp-spread", {}, from, keys), h("div.lp-slider", {}, slider, value), list, all);
+  const root = section(
+    "Proposals",
+    count,
+    h("div.lp-spread", {}, from, keys),
+    h("div.lp-slider", {}, slider, value),
+    list,
+    all,
+  );
   root.classList.add("lp-grow");
   const render = () => {
     const shown = desk.proposals.filter((p) => p.score >= threshold());

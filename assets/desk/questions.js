@@ -6,8 +6,17 @@ import { h } from "../shared/dom.js";
 export function choose(title, text, choices) {
   return ask(title, (answer) => [
     h("p", {}, text),
-    h("footer", {}, h("button.lp-button", { onclick: () => answer(null) }, "Cancel"),
-      choices.map(([value, words], at) => h(at ? "button.lp-button" : "button.lp-button.primary", { "data-choice": value, onclick: () => answer(value) }, words))),
+    h(
+      "footer",
+      {},
+      h("button.lp-button", { onclick: () => answer(null) }, "Cancel"),
+      choices.map(([value, words], at) =>
+        h(at ? "button.lp-button" : "button.lp-button.primary", {
+          "data-choice": value,
+          onclick: () => answer(value),
+        }, words)
+      ),
+    ),
   ]);
 }
 
@@ -15,9 +24,17 @@ export function choose(title, text, choices) {
 export function text(title, label, value) {
   const input = h("input.lp-text", { value, maxLength: 5000, "aria-label": label, placeholder: label });
   return ask(title, (answer) => [
-    h("form", { onsubmit: (/** @type {Event} */ e) => (e.preventDefault(), answer(input.value)) }, input,
-      h("footer", {}, h("button.lp-button", { type: "button", onclick: () => answer(null) }, "Cancel"),
-        h("button.lp-button.primary", { type: "submit" }, "Skip"))),
+    h(
+      "form",
+      { onsubmit: (/** @type {Event} */ e) => (e.preventDefault(), answer(input.value)) },
+      input,
+      h(
+        "footer",
+        {},
+        h("button.lp-button", { type: "button", onclick: () => answer(null) }, "Cancel"),
+        h("button.lp-button.primary", { type: "submit" }, "Skip"),
+      ),
+    ),
   ]);
 }
 

@@ -9,7 +9,8 @@ const SIGNS = {
   fit: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4",
   oneToOne: "M3 5l1.5-1.5V12M8 6v.1M8 10v.1M11 5l1.5-1.5V12",
   golden: "M2 3h5.5v10H2zM8.5 3H14v10H8.5z",
-  hide: "M1.5 8C3 5 5.300 3.500 8 3.500S13 5 14.500 8C13 11 10.700 12.500 8 12.500S3 11 1.500 8M8 6a2 2 0 1 0 0 4a2 2 0 1 0 0-4",
+  hide:
+    "M1.5 8C3 5 5.300 3.500 8 3.500S13 5 14.500 8C13 11 10.700 12.500 8 12.500S3 11 1.500 8M8 6a2 2 0 1 0 0 4a2 2 0 1 0 0-4",
   light: "M8 2.500a5.500 5.500 0 1 0 0 11zM8 2.500a5.500 5.500 0 0 1 0 11M8 5h4.500M8 8h5.500M8 11h4.500",
   undo: "M6 3L2.500 6.500L6 10M3 6.500h6.500a4 4 0 0 1 0 8H8",
   redo: "M10 3l3.500 3.500L10 10M13 6.500H6.500a4 4 0 0 0 0 8H8",
@@ -22,17 +23,34 @@ const WRITES = ["draw", "undo", "redo"];
 
 /** @param {string} page @param {Record<string, () => any>} run */
 export function toolbar(page, run) {
-  const button = (does) => h(WRITES.includes(does) ? "button.lp-tool.for-labeler" : "button.lp-tool", {
-    title: tip(does, page), "aria-label": tip(does, page).replace(/ \(.*/, ""), "data-does": does, onclick: () => run[does]?.(),
-  }, icon(SIGNS[does]));
+  const button = (does) =>
+    h(WRITES.includes(does) ? "button.lp-tool.for-labeler" : "button.lp-tool", {
+      title: tip(does, page),
+      "aria-label": tip(does, page).replace(/ \(.*/, ""),
+      "data-does": does,
+      onclick: () => run[does]?.(),
+    }, icon(SIGNS[does]));
   const gap = () => h("span.lp-gap", { "aria-hidden": "true" });
-  const root = h("div.lp-tools", { role: "toolbar", "aria-label": "Tools", "aria-orientation": "vertical" },
-    ["draw"].map(button), gap(), ["fit", "oneToOne"].map(button), gap(),
-    ["golden", "hide", "light"].map(button), gap(), ["undo", "redo"].map(button), gap(),
-    ["previous", "next"].map(button), gap(), ["help"].map(button));
+  const root = h(
+    "div.lp-tools",
+    { role: "toolbar", "aria-label": "Tools", "aria-orientation": "vertical" },
+    ["draw"].map(button),
+    gap(),
+    ["fit", "oneToOne"].map(button),
+    gap(),
+    ["golden", "hide", "light"].map(button),
+    gap(),
+    ["undo", "redo"].map(button),
+    gap(),
+    ["previous", "next"].map(button),
+    gap(),
+    ["help"].map(button),
+  );
   /** @param {Record<string, boolean>} on */
-  const press = (on) => Object.entries(on).forEach(([does, value]) =>
-    root.querySelector(`[data-does=${does}]`)?.setAttribute("aria-pressed", String(value)));
+  const press = (on) =>
+    Object.entries(on).forEach(([does, value]) =>
+      root.querySelector(`[data-does=${does}]`)?.setAttribute("aria-pressed", String(value))
+    );
   /** @param {string} does @param {boolean} can */
   const enable = (does, can) => {
     const found = root.querySelector(`[data-does=${does}]`);
@@ -45,10 +63,23 @@ export function toolbar(page, run) {
 export function light(stage) {
   /** @type {Record<string, HTMLElement>} */
   const told = {};
-  const row = (name, words_, min, max, step) => h("label", {}, words_, h("input", {
-    type: "range", min, max, step, value: stage.adjust[name], "data-name": name, "aria-label": words_,
-    oninput: (/** @type {any} */ e) => set(name, Number(e.target.value)),
-  }), (told[name] = h("output.lp-value", {}, figure(name, stage.adjust[name]))));
+  const row = (name, words_, min, max, step) =>
+    h(
+      "label",
+      {},
+      words_,
+      h("input", {
+        type: "range",
+        min,
+        max,
+        step,
+        value: stage.adjust[name],
+        "data-name": name,
+        "aria-label": words_,
+        oninput: (/** @type {any} */ e) => set(name, Number(e.target.value)),
+      }),
+      told[name] = h("output.lp-value", {}, figure(name, stage.adjust[name])),
+    );
   const set = (name, value) => {
     stage.adjust[name] = value;
     if (told[name]) say(told[name], figure(name, value));
@@ -57,13 +88,24 @@ export function light(stage) {
   };
   const invert = h("input", { type: "checkbox", onchange: () => set("invert", invert.checked) });
   const reset = () => {
-    Object.entries({ brightness: 100, contrast: 100, gamma: 1, invert: false }).forEach(([name, value]) => set(name, value));
-    root.querySelectorAll("input[type=range]").forEach((/** @type {any} */ i) => (i.value = stage.adjust[i.dataset.name]));
+    Object.entries({ brightness: 100, contrast: 100, gamma: 1, invert: false }).forEach(([name, value]) =>
+      set(name, value)
+    );
+    root.querySelectorAll("input[type=range]").forEach((
+      /** @type {any} */ i,
+    ) => (i.value = stage.adjust[i.dataset.name]));
     invert.checked = false;
   };
-  const root = h("div.lp-popover", { hidden: true, role: "group", "aria-label": "Light" },
-    row("brightness", "Brightness", 20, 300, 1), row("contrast", "Contrast", 20, 300, 1), row("gamma", "Gamma", 0.2, 3, 0.05),
-    h("label.lp-check", {}, invert, "Invert"), h("button.lp-button", { onclick: reset }, "Reset"), filter());
+  const root = h(
+    "div.lp-popover",
+    { hidden: true, role: "group", "aria-label": "Light" },
+    row("brightness", "Brightness", 20, 300, 1),
+    row("contrast", "Contrast", 20, 300, 1),
+    row("gamma", "Gamma", 0.2, 3, 0.05),
+    h("label.lp-check", {}, invert, "Invert"),
+    h("button.lp-button", { onclick: reset }, "Reset"),
+    filter(),
+  );
   const toggle = () => {
     root.hidden = !root.hidden;
     if (!root.hidden) root.querySelector("input").focus();
@@ -101,14 +143,20 @@ function filter() {
 
 /** @param {number} value above 1 brightens the dark parts */
 function gamma(value) {
-  document.querySelectorAll("#lp-gamma [exponent]").forEach((line) => line.setAttribute("exponent", String(1 / value)));
+  document.querySelectorAll("#lp-gamma [exponent]").forEach((line) =>
+    line.setAttribute("exponent", String(1 / value))
+  );
 }
 
 /** The line of status: fixed slots, so that nothing moves. @param {() => void} retry */
 export function status(retry) {
   const slots = {
-    place: h("span.lp-slot.lp-place"), name: h("span.lp-slot.lp-file"), size: h("span.lp-slot"),
-    state: h("span.lp-slot"), golden: h("span.lp-slot"), zoom: h("span.lp-slot.lp-zoom"),
+    place: h("span.lp-slot.lp-place"),
+    name: h("span.lp-slot.lp-file"),
+    size: h("span.lp-slot"),
+    state: h("span.lp-slot"),
+    golden: h("span.lp-slot"),
+    zoom: h("span.lp-slot.lp-zoom"),
     saved: h("button.lp-slot.lp-saved", { onclick: retry, role: "status", "aria-live": "polite" }),
   };
   const root = h("div.lp-status", {}, Object.values(slots));
@@ -118,10 +166,16 @@ export function status(retry) {
     const sheet = page.desk.sheet;
     say(slots.place, item ? `${words.count(page.position + 1)} / ${words.count(page.total)}` : "");
     say(slots.name, item?.name ?? "");
-    slots.name.title = item ? [item.name, item.group && `group ${item.group}`, item.split && `split ${item.split}`].filter(Boolean).join(", ") : "";
+    slots.name.title = item
+      ? [item.name, item.group && `group ${item.group}`, item.split && `split ${item.split}`].filter(Boolean)
+        .join(", ")
+      : "";
     say(slots.size, item ? `${item.width}×${item.height}` : "");
     say(slots.state, item ? `${sheet.state}${sheet.label ? `, ${sheet.label}` : ""} · v${item.version}` : "");
-    say(slots.golden, item && page.stage.mode !== "off" ? (item.golden ? `golden: ${page.stage.mode}` : "no golden") : "");
+    say(
+      slots.golden,
+      item && page.stage.mode !== "off" ? (item.golden ? `golden: ${page.stage.mode}` : "no golden") : "",
+    );
     zoom(page.stage.view);
   };
   const zoom = (view) => {
@@ -133,7 +187,18 @@ export function status(retry) {
     told = kind + text;
     slots.saved.className = `lp-slot lp-saved ${kind}`;
     slots.saved.title = kind === "saved" ? "Everything is on the server" : `${text}. Press to try again.`;
-    fill(slots.saved, icon({ saved: "M3 8.500l3.500 3.500L13 4.500", saving: "M8 3v5l3 2", offline: "M2 2l12 12M4 7a6 6 0 0 1 8 0M8 11v.1", failed: "M8 3v6M8 12v.1" }[kind]), h("span", {}, text));
+    fill(
+      slots.saved,
+      icon(
+        {
+          saved: "M3 8.500l3.500 3.500L13 4.500",
+          saving: "M8 3v5l3 2",
+          offline: "M2 2l12 12M4 7a6 6 0 0 1 8 0M8 11v.1",
+          failed: "M8 3v6M8 12v.1",
+        }[kind],
+      ),
+      h("span", {}, text),
+    );
   };
   return { root, render, zoom, saved };
 }

@@ -83,8 +83,14 @@ export class Walk {
   /** Decodes the next three and the one before, and fetches more of the list where it ends. */
   look_ahead() {
     const near = [1, 2, 3, -1].map((step) => this.list[this.at + step]).filter(Boolean);
-    const goldens = this.stage.mode === "off" ? [] : [this.desk.item, ...near].filter((item) => item?.golden).map((item) => previewUrl(item.golden));
-    this.pictures.prefetch([...near.slice(0, 2).map(previewUrl), ...goldens.slice(0, 3), ...near.slice(2).map(previewUrl)]);
+    const goldens = this.stage.mode === "off"
+      ? []
+      : [this.desk.item, ...near].filter((item) => item?.golden).map((item) => previewUrl(item.golden));
+    this.pictures.prefetch([
+      ...near.slice(0, 2).map(previewUrl),
+      ...goldens.slice(0, 3),
+      ...near.slice(2).map(previewUrl),
+    ]);
     if (this.list.length - this.at < 6 && this.first + this.list.length < this.total) this.extend(1);
     else if (this.at < 2 && this.first > 0) this.extend(-1);
     else this.refresh();
@@ -99,7 +105,9 @@ export class Walk {
     this.extending = null;
     if (!answer || !this.list.includes(edge)) return answer;
     const known = new Set(this.list.map((item) => item.id));
-    const fresh = answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id));
+    const fresh = answer.items.filter((item) => !known.has(item.id)).map((item) =>
+      this.desk.items.get(item.id)
+    );
     if (way > 0) this.list.push(...fresh);
     else {
       this.list.unshift(...fresh);
@@ -146,7 +154,9 @@ export class Walk {
     const next = this.list[this.at + by];
     if (next) await this.open(next);
     else if (this.more(by)) this.stage.hint("The next images could not be fetched.");
-    else this.stage.hint(by > 0 ? "This is the last image of this view." : "This is the first image of this view.");
+    else {this.stage.hint(
+        by > 0 ? "This is the last image of this view." : "This is the first image of this view.",
+      );}
     return !next && !this.more(by);
   }
 }

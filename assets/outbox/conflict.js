@@ -19,18 +19,41 @@ export function ask({ item, entry, theirs, pictures, color }) {
       dialog.remove();
       answer(what);
     };
-    const side = (title, sheet, what, words) => h("section", {},
-      h("h3", {}, title), sketch(item, sheet.boxes, pictures, color),
-      h("p", {}, `${sheet.boxes.length} boxes, ${sheet.state}`), sheet.comment && h("p.lp-hint", {}, `“${sheet.comment}”`),
-      h("button.lp-button", { onclick: () => choose(what), "data-choice": what }, words));
-    const dialog = h("dialog.lp-conflict", { "aria-label": "Two people changed this image" },
+    const side = (title, sheet, what, words) =>
+      h(
+        "section",
+        {},
+        h("h3", {}, title),
+        sketch(item, sheet.boxes, pictures, color),
+        h("p", {}, `${sheet.boxes.length} boxes, ${sheet.state}`),
+        sheet.comment && h("p.lp-hint", {}, `“${sheet.comment}”`),
+        h("button.lp-button", { onclick: () => choose(what), "data-choice": what }, words),
+      );
+    const dialog = h(
+      "dialog.lp-conflict",
+      { "aria-label": "Two people changed this image" },
       h("h2", {}, `${theirs.author || "Somebody"} changed ${entry.name} too`),
-      h("p", {}, `Version ${theirs.version} was saved while yours was on its way. Nothing is lost: both stay in the history.`),
-      h("div.lp-sides", {},
+      h(
+        "p",
+        {},
+        `Version ${theirs.version} was saved while yours was on its way. Nothing is lost: both stay in the history.`,
+      ),
+      h(
+        "div.lp-sides",
+        {},
         side("Yours", entry.sheet, "mine", "Keep mine"),
-        side(`${theirs.author || "Theirs"}, version ${theirs.version}`, theirs, "theirs", "Load theirs")),
-      h("footer", {}, h("button.lp-button.primary", { onclick: () => choose("both"), "data-choice": "both" },
-        `Keep both: ${boxes.joined(entry.sheet.boxes, theirs.boxes).length} boxes`)));
+        side(`${theirs.author || "Theirs"}, version ${theirs.version}`, theirs, "theirs", "Load theirs"),
+      ),
+      h(
+        "footer",
+        {},
+        h(
+          "button.lp-button.primary",
+          { onclick: () => choose("both"), "data-choice": "both" },
+          `Keep both: ${boxes.joined(entry.sheet.boxes, theirs.boxes).length} boxes`,
+        ),
+      ),
+    );
     dialog.addEventListener("cancel", (/** @type {Event} */ e) => e.preventDefault());
     document.body.append(dialog);
     dialog.showModal();
@@ -48,11 +71,19 @@ function sketch(item, sides, pictures, color) {
   const scale = Math.min(WIDE / item.width, 260 / item.height);
   canvas.width = Math.round(item.width * scale);
   canvas.height = Math.round(item.height * scale);
-  const view = { width: canvas.width, height: canvas.height, toScreen: (x, y) => ({ x: x * scale, y: y * scale }) };
+  const view = {
+    width: canvas.width,
+    height: canvas.height,
+    toScreen: (x, y) => ({ x: x * scale, y: y * scale }),
+  };
   const draw = (bitmap) => {
     const ctx = canvas.getContext("2d");
     if (bitmap) ctx.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
-    paint.marks(ctx, /** @type {any} */ (view), sides.map((b) => ({ ...b, color: color(b.label), text: "", kind: "solid" })));
+    paint.marks(
+      ctx,
+      /** @type {any} */ (view),
+      sides.map((b) => ({ ...b, color: color(b.label), text: "", kind: "solid" })),
+    );
   };
   pictures.get(previewUrl(item)).then(draw, () => draw(null));
   return canvas;

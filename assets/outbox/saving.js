@@ -69,8 +69,24 @@ export class Saver extends EventTarget {
   /** @param {import("../desk/types.js").Item} item @param {Sheet} sheet @param {string} action @param {{delay?: number, extra?: Record<string, any>}} [options] */
   push(item, sheet, action, { delay = 0, extra = {} } = {}) {
     const old = this.entries.get(item.id);
-    const entry = old ?? { slot: net.token(), at: Date.now(), image: item.id, name: item.name, version: item.version, sent: null, lost: [], turn: 0 };
-    Object.assign(entry, { sheet, action, key: net.token(), extra: { ...(old?.extra ?? {}), ...extra }, turn: entry.turn + 1 });
+    const entry = old ??
+      {
+        slot: net.token(),
+        at: Date.now(),
+        image: item.id,
+        name: item.name,
+        version: item.version,
+        sent: null,
+        lost: [],
+        turn: 0,
+      };
+    Object.assign(entry, {
+      sheet,
+      action,
+      key: net.token(),
+      extra: { ...(old?.extra ?? {}), ...extra },
+      turn: entry.turn + 1,
+    });
     this.entries.set(item.id, entry);
     // What was refused may be right now that it has changed.
     if (!this.asked.has(item.id)) this.stuck.delete(item.id);
@@ -88,7 +104,16 @@ export class Saver extends EventTarget {
     const of = net.token();
     for (let from = 0; from < items.length; from += PART) {
       const key = net.token();
-      const entry = { slot: key, at: Date.now(), key, image: key, of, run, items: items.slice(from, from + PART), turn: 0 };
+      const entry = {
+        slot: key,
+        at: Date.now(),
+        key,
+        image: key,
+        of,
+        run,
+        items: items.slice(from, from + PART),
+        turn: 0,
+      };
       this.entries.set(key, entry);
       this.keep(entry);
     }
@@ -98,7 +123,9 @@ export class Saver extends EventTarget {
 
   /** What is said of a run's detections and still on its way. @param {number} run @returns {Judged[]} */
   sweeping(run) {
-    return [...this.entries.values()].filter((entry) => entry.items && entry.run === run).flatMap((entry) => entry.items);
+    return [...this.entries.values()].filter((entry) => entry.items && entry.run === run).flatMap((entry) =>
+      entry.items
+    );
   }
 
   /** One save at a time, so that decisions stand in the order they were made. */
@@ -150,7 +177,9 @@ export class Saver extends EventTarget {
     this.failures = 0;
     this.giveUp(entry);
     this.dispatchEvent(new CustomEvent("swept", { detail: { entry, answers } }));
-    for (const { image } of answers) landings.dispatchEvent(new CustomEvent("saved", { detail: { image, page: "wall" } }));
+    for (const { image } of answers) {
+      landings.dispatchEvent(new CustomEvent("saved", { detail: { image, page: "wall" } }));
+    }
     this.pump();
   }
 
@@ -174,7 +203,9 @@ export class Saver extends EventTarget {
   /** @param {Entry} entry @param {any} error */
   failed(entry, error) {
     if (!error.status || error.status >= 500 || error.status === 429) return this.postpone(entry, error);
-    if (entry.items) return this.answered(entry, entry.items.map(({ image }) => ({ image, error: error.message })));
+    if (entry.items) {
+      return this.answered(entry, entry.items.map(({ image }) => ({ image, error: error.message })));
+    }
     if (error.status === 409) return this.clash(entry, error);
     if (error.status === 404) this.lose(entry, error);
     else this.stuck.add(entry.image);
@@ -192,12 +223,15 @@ export class Saver extends EventTarget {
   /** A save whose answer was lost is ours, not a conflict. @param {Entry} entry @param {any} error */
   clash(entry, error) {
     const { theirs } = error.body;
-    const is = (/** @type {Sheet} */ sheet) => same([...sheet.boxes], theirs.boxes)
-      && ["state", "label", "comment"].every((name) => (sheet[name] || "") === (theirs[name] || ""));
+    const is = (/** @type {Sheet} */ sheet) =>
+      same([...sheet.boxes], theirs.boxes) &&
+      ["state", "label", "comment"].every((name) => (sheet[name] || "") === (theirs[name] || ""));
     const ours = theirs && entry.lost.find((sent) => sent.key === theirs.key);
     if (ours) return this.landed(entry, theirs.version, ours.sheet, -1);
     // It never arrived, but others have said just that.
-    if (theirs && bare(entry.sheet) && is(entry.sheet)) return this.landed(entry, theirs.version, entry.sheet, entry.turn);
+    if (theirs && bare(entry.sheet) && is(entry.sheet)) {
+      return this.landed(entry, theirs.version, entry.sheet, entry.turn);
+    }
     this.stuck.add(entry.image);
     this.asked.add(entry.image);
     this.tell();
@@ -232,7 +266,15 @@ export class Saver extends EventTarget {
   overwrite(entry, version, sheet) {
     this.stuck.delete(entry.image);
     this.asked.delete(entry.image);
-    Object.assign(entry, { version, sheet, key: net.token(), turn: entry.turn + 1, sent: null, lost: [], action: "merge" });
+    Object.assign(entry, {
+      version,
+      sheet,
+      key: net.token(),
+      turn: entry.turn + 1,
+      sent: null,
+      lost: [],
+      action: "merge",
+    });
     this.entries.set(entry.image, entry);
     this.keep(entry);
     this.pump();

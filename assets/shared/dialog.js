@@ -11,16 +11,28 @@ import { attempt } from "./site.js";
  * @returns {Promise<boolean>}
  */
 export function ask(title, verb, content, options = {}) {
-  const form = h("form", { method: "dialog" },
+  const form = h(
+    "form",
+    { method: "dialog" },
     h("h2", {}, title),
     content,
-    h("div.actions", {},
-      h("button", { type: "button", onclick: () => dialog.close("") }, options.leave ?? (verb ? "Cancel" : "Close")),
-      verb && h(`button.${options.danger ? "danger" : "primary"}`, { value: "yes" }, verb)));
+    h(
+      "div.actions",
+      {},
+      h(
+        "button",
+        { type: "button", onclick: () => dialog.close("") },
+        options.leave ?? (verb ? "Cancel" : "Close"),
+      ),
+      verb && h(`button.${options.danger ? "danger" : "primary"}`, { value: "yes" }, verb),
+    ),
+  );
   const dialog = h("dialog.loupe", { "aria-label": title }, form);
   if (options.wide) dialog.style.width = "min(820px, calc(100vw - 32px))";
   const { agree } = options;
-  if (agree) form.addEventListener("submit", (event) => (event.preventDefault(), settle(form, dialog, agree)));
+  if (agree) {
+    form.addEventListener("submit", (event) => (event.preventDefault(), settle(form, dialog, agree)));
+  }
   document.body.append(dialog);
   dialog.showModal();
   return new Promise((resolve) => {

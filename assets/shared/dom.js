@@ -40,10 +40,14 @@ export function icon(path) {
 
 /** Replace all that stands in `element`; a child that stands there already is left alone. */
 export function fill(element, ...children) {
-  const wanted = children.flat(9).filter((child) => child || child === 0).map((child) => (child instanceof Node ? child : document.createTextNode(child)));
+  const wanted = children.flat(9).filter((child) => child || child === 0).map((
+    child,
+  ) => (child instanceof Node ? child : document.createTextNode(child)));
   const kept = new Set(wanted);
   for (const child of [...element.childNodes]) if (!kept.has(child)) child.remove();
-  wanted.forEach((child, at) => element.childNodes[at] !== child && element.insertBefore(child, element.childNodes[at] ?? null));
+  wanted.forEach((child, at) =>
+    element.childNodes[at] !== child && element.insertBefore(child, element.childNodes[at] ?? null)
+  );
   return element;
 }
 
@@ -56,7 +60,9 @@ export function refill(element, ...children) {
   if (at < 0) return;
   const there = controls();
   const same = (/** @type {any} */ one) => one?.ariaLabel === held.ariaLabel;
-  const [next] = [same(there[at]) && there[at], there.find(same), ...there.slice(at), ...there].filter((one) => one && !one.disabled);
+  const [next] = [same(there[at]) && there[at], there.find(same), ...there.slice(at), ...there].filter((
+    one,
+  ) => one && !one.disabled);
   next?.focus();
 }
 

@@ -42,7 +42,10 @@ export async function mount(element) {
   site.addEventListener("change", () => choose(chooser));
   site.addEventListener("change", () => seek(chooser));
   site.addEventListener("projects", () => load(chooser));
-  const greet = () => greeted || Promise.all([load(chooser).then(() => seek(chooser)), welcome(person)]).then(() => (greeted = true), () => null);
+  const greet = () =>
+    greeted ||
+    Promise.all([load(chooser).then(() => seek(chooser)), welcome(person)]).then(() => (greeted = true), () =>
+      null);
   site.addEventListener("back", greet);
   await greet();
   await beat(jobs).catch(() => null);
@@ -68,7 +71,8 @@ async function seek(chooser) {
 
 /** The project that the address names, if there is one. */
 function current() {
-  return projects.find((one) => one.name === project()) ?? projects.find((one) => String(one.id) === project());
+  return projects.find((one) => one.name === project()) ??
+    projects.find((one) => String(one.id) === project());
 }
 
 function choose(chooser) {
@@ -85,8 +89,11 @@ function choose(chooser) {
 /** A page that is about one project shows the one looked at last, or the only one. */
 function remember(now) {
   if (now) return localStorage.setItem("loupe-project", String(now.id));
-  const last = projects.find((one) => String(one.id) === localStorage.getItem("loupe-project")) ?? (projects.length === 1 && projects[0]);
-  if (last && !project() && !["projects", "jobs"].includes(tab())) setTimeout(() => go({ project: last.name }, { replace: true }));
+  const last = projects.find((one) => String(one.id) === localStorage.getItem("loupe-project")) ??
+    (projects.length === 1 && projects[0]);
+  if (last && !project() && !["projects", "jobs"].includes(tab())) {
+    setTimeout(() => go({ project: last.name }, { replace: true }));
+  }
   return undefined;
 }
 
@@ -98,9 +105,16 @@ async function welcome(place) {
   const me = await get("/api/me");
   Object.assign(document.documentElement.dataset, { role: me.role, accounts: me.accounts ? "yes" : "no" });
   const title = `Role: ${me.role}`;
-  fill(place, me.accounts ? h("button.quiet", { title, onclick: () => account(me.name) }, me.name) : h("span", { title }, me.name));
+  fill(
+    place,
+    me.accounts
+      ? h("button.quiet", { title, onclick: () => account(me.name) }, me.name)
+      : h("span", { title }, me.name),
+  );
   if (me.accounts) place.append(h("button.quiet.for-admin", { onclick: () => people() }, "People"));
-  if (me.accounts) place.append(h("form", { method: "post", action: "/logout" }, h("button.quiet", {}, "Log out")));
+  if (me.accounts) {
+    place.append(h("form", { method: "post", action: "/logout" }, h("button.quiet", {}, "Log out")));
+  }
 }
 
 function themeButton() {
@@ -121,7 +135,10 @@ async function beat(place) {
   heard(!(now instanceof Error) || (now.status > 0 && !GONE.includes(now.status)));
   if (now instanceof Error) return;
   const busy = now.running + now.queued;
-  fill(place, busy > 0 && h("a", { href: address({ project: project(), tab: "jobs" }) }, h("i.dot"), `${busy}`));
+  fill(
+    place,
+    busy > 0 && h("a", { href: address({ project: project(), tab: "jobs" }) }, h("i.dot"), `${busy}`),
+  );
   place.title = busy ? `${now.running} running, ${now.queued} waiting` : "";
 }
 
@@ -132,6 +149,13 @@ function heard(answered) {
   if (answered) last = new Date();
   const gone = missed >= MISSES;
   document.documentElement.toggleAttribute("data-gone", gone);
-  say(line, gone ? `The server does not answer; what stands here is from ${last.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}.` : "");
+  say(
+    line,
+    gone
+      ? `The server does not answer; what stands here is from ${
+        last.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })
+      }.`
+      : "",
+  );
   if (back) site.dispatchEvent(new Event("back"));
 }

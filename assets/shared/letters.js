@@ -14,7 +14,10 @@ export function letters(classes) {
   if (classes.length <= BY_COLOUR) return {};
   const taken = new Set(classes.map((one) => one.hotkey).filter(Boolean));
   const sign = (one, at) => {
-    const free = [...one.name.toLowerCase(), ...ALPHABET].find((letter) => ALPHABET.includes(letter) && !taken.has(letter)) ?? String(at + 1);
+    const free =
+      [...one.name.toLowerCase(), ...ALPHABET].find((letter) =>
+        ALPHABET.includes(letter) && !taken.has(letter)
+      ) ?? String(at + 1);
     taken.add(free);
     return free;
   };
@@ -23,7 +26,10 @@ export function letters(classes) {
 
 /** A class's colour, with its letter where it has one. @param {string} color @param {string} [letter] */
 export function swatch(color, letter = "") {
-  return h(`span.lp-swatch${letter ? ".lettered" : ""}`, { style: letter ? { background: color, color: readable(color) } : { background: color }, "aria-hidden": "true" }, letter);
+  return h(`span.lp-swatch${letter ? ".lettered" : ""}`, {
+    style: letter ? { background: color, color: readable(color) } : { background: color },
+    "aria-hidden": "true",
+  }, letter);
 }
 
 /** Black or white, whichever reads better on a colour. @param {string} color */

@@ -48,10 +48,15 @@ export function upload(path, file, told) {
     request.setRequestHeader("X-Loupe", "1");
     request.responseType = "json";
     request.upload.addEventListener("progress", (event) => told(event.loaded / event.total));
-    request.addEventListener("error", () => reject(new Failure("The server does not answer. Is it still running?", 0)));
+    request.addEventListener(
+      "error",
+      () => reject(new Failure("The server does not answer. Is it still running?", 0)),
+    );
     request.addEventListener("load", () => {
       if (request.status < 300) resolve(request.response);
-      else reject(new Failure(request.response?.error || `The server answered ${request.status}.`, request.status));
+      else {reject(
+          new Failure(request.response?.error || `The server answered ${request.status}.`, request.status),
+        );}
     });
     request.send(file);
   });
@@ -59,7 +64,8 @@ export function upload(path, file, told) {
 
 /** A name that nobody else will choose; works without HTTPS, where randomUUID does not. */
 export function token() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
 }
 
 async function call(method, path, body, options) {

@@ -12,7 +12,12 @@ const WAITS = [1000, 2000, 4000, 8000, 15_000];
 const BONES = {
   rows: () => [bar(30), ...Array.from({ length: 5 }, () => bar(100))],
   cards: () => [bar(30), h("div.bones-cards", {}, Array.from({ length: 3 }, () => h("div.skeleton")))],
-  forms: () => [bar(30), h("div.bones-cards", {}, Array.from({ length: 2 }, () => h("div.skeleton"))), bar(100), bar(100)],
+  forms: () => [
+    bar(30),
+    h("div.bones-cards", {}, Array.from({ length: 2 }, () => h("div.skeleton"))),
+    bar(100),
+    bar(100),
+  ],
   wall: () => h("div.bones-wall", {}, Array.from({ length: 24 }, () => h("div.skeleton"))),
   stage: () => h("div.bones-stage", {}, h("div.skeleton"), h("div.skeleton")),
 };
@@ -40,7 +45,9 @@ export class Reading {
     const turn = (this.turn = Symbol(key));
     clearTimeout(this.timer);
     clearTimeout(this.slow);
-    if (this.key !== key) this.slow = setTimeout(() => this.hide(BONES[this.bones](), "Loading …"), this.owed ? 0 : CALM);
+    if (this.key !== key) {
+      this.slow = setTimeout(() => this.hide(BONES[this.bones](), "Loading …"), this.owed ? 0 : CALM);
+    }
     let found;
     try {
       found = await ask();
@@ -105,8 +112,14 @@ function passing(error) {
 
 /** @param {string} message @param {boolean} may @param {() => void} again */
 function trouble(message, may, again) {
-  return h("div.empty", {}, h("h2", {}, "This could not be loaded"), h("p", { role: "alert" }, message),
-    h("p.quiet-text", {}, may ? "It is tried again by itself." : ""), h("button", { onclick: again }, "Try again"));
+  return h(
+    "div.empty",
+    {},
+    h("h2", {}, "This could not be loaded"),
+    h("p", { role: "alert" }, message),
+    h("p.quiet-text", {}, may ? "It is tried again by itself." : ""),
+    h("button", { onclick: again }, "Try again"),
+  );
 }
 
 /** @param {number} width in percent */

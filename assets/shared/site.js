@@ -130,7 +130,11 @@ export function every(seconds, work) {
 /** A short message at the lower edge; one that stands there already is said anew, not twice.
  * @param {string} text @param {"note"|"done"|"failed"} kind */
 export function toast(text, kind = "note", action = null) {
-  const line = h(`div.toast.${kind}`, { role: kind === "failed" ? "alert" : "status", "data-said": text }, text);
+  const line = h(
+    `div.toast.${kind}`,
+    { role: kind === "failed" ? "alert" : "status", "data-said": text },
+    text,
+  );
   if (!action) [...place().children].find((other) => other.getAttribute("data-said") === text)?.remove();
   if (action) line.append(h("button", { onclick: () => (line.remove(), action.run()) }, action.words));
   line.append(h("button.quiet", { title: "Close", onclick: () => line.remove() }, "×"));
@@ -162,7 +166,11 @@ function place() {
 
 /** A question belongs to the page that asked it; what no other page may pass by stays. */
 function leave() {
-  for (const dialog of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll("dialog.loupe[open], dialog.lp-keys[open]"))) dialog.close("");
+  for (
+    const dialog of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll(
+      "dialog.loupe[open], dialog.lp-keys[open]",
+    ))
+  ) dialog.close("");
 }
 
 function follow() {
@@ -177,7 +185,10 @@ function follow() {
 export function start() {
   document.addEventListener("click", (event) => {
     const link = /** @type {HTMLAnchorElement} */ (event.target).closest?.("a[href^='/?']");
-    if (link && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
+    if (
+      link && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.shiftKey &&
+      event.button === 0
+    ) {
       event.preventDefault();
       visit(link.getAttribute("href"));
     }

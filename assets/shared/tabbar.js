@@ -20,7 +20,12 @@ export function tabbar() {
 /** @param {Element} button Gradio's */
 function linked(button) {
   const name = button.getAttribute("data-tab-id");
-  return h("a", { role: "tab", "data-tab-id": name, "aria-controls": name, onclick: (event) => turn(event, name) }, button.textContent.trim());
+  return h("a", {
+    role: "tab",
+    "data-tab-id": name,
+    "aria-controls": name,
+    onclick: (event) => turn(event, name),
+  }, button.textContent.trim());
 }
 
 /** A tab leads to where its page stands with the project and the filters of now. @param {HTMLAnchorElement} link */

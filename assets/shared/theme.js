@@ -15,7 +15,8 @@ export function choose(name) {
 
 /** Dress the page in what was chosen. */
 export function wear() {
-  const dark = chosen() === "dark" || (chosen() === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+  const dark = chosen() === "dark" ||
+    (chosen() === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
   document.body.classList.toggle("dark", dark);
   document.documentElement.dataset.theme = dark ? "dark" : "light";
 }

@@ -44,7 +44,9 @@ export function ago(iso) {
 /** Megapixels, bytes and the like: 1536 → "1.5 kB" */
 export function bytes(number) {
   for (const unit of ["B", "kB", "MB", "GB"]) {
-    if (number < 1000 || unit === "GB") return `${number < 10 && unit !== "B" ? number.toFixed(1) : Math.round(number)} ${unit}`;
+    if (number < 1000 || unit === "GB") {
+      return `${number < 10 && unit !== "B" ? number.toFixed(1) : Math.round(number)} ${unit}`;
+    }
     number /= 1000;
   }
   return "";

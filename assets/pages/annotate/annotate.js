@@ -21,30 +21,52 @@ class Annotate extends Bench {
     this.desk.history.outlive((image) => this.desk.sheets.get(image));
     this.threshold = Number(localStorage.getItem("loupe:threshold") ?? 0.3);
     const parts = {
-      desk: this.desk, color: (label) => this.color(label), letter: (label) => this.letter(label), look: (r) => this.look(r),
-      threshold: () => this.threshold, setThreshold: (v) => this.setThreshold(v), acceptAll: () => this.acceptAll(),
-      done: () => this.done(), skip: () => this.skip(),
-      restored: (answer) => this.restored(answer), renew: () => this.renew(), preview: (ghosts) => this.preview(ghosts),
+      desk: this.desk,
+      color: (label) => this.color(label),
+      letter: (label) => this.letter(label),
+      look: (r) => this.look(r),
+      threshold: () => this.threshold,
+      setThreshold: (v) => this.setThreshold(v),
+      acceptAll: () => this.acceptAll(),
+      done: () => this.done(),
+      skip: () => this.skip(),
+      restored: (answer) => this.restored(answer),
+      renew: () => this.renew(),
+      preview: (ghosts) => this.preview(ghosts),
     };
     this.classPanel = panel.classes(parts);
     this.boxPanel = panel.boxList(parts);
     this.proposalPanel = panel.proposals(parts);
     this.aboutPanel = about.about(parts);
     this.historyPanel = about.revisions(parts);
-    this.panels = [this.classPanel, this.boxPanel, this.proposalPanel, this.aboutPanel, why(this), this.historyPanel];
+    this.panels = [
+      this.classPanel,
+      this.boxPanel,
+      this.proposalPanel,
+      this.aboutPanel,
+      why(this),
+      this.historyPanel,
+    ];
     fill(this.side, this.panels.map((p) => p.root));
     this.start(this.actions());
   }
 
   address(image, before, after) {
-    return `/api/projects/${encodeURIComponent(this.project)}/images/${image}/around?before=${before}&after=${after}&${this.filters}`;
+    return `/api/projects/${
+      encodeURIComponent(this.project)
+    }/images/${image}/around?before=${before}&after=${after}&${this.filters}`;
   }
 
   marks() {
     const { desk } = this;
     const proposed = this.shown.map((p) => ({
-      ...p, color: this.color(p.label), text: `${p.label} ${panel.short(p.score)}`, letter: this.letter(p.label), kind: "dashed",
-      selected: desk.selected.has(nameOf(p)), hover: this.hovered === nameOf(p),
+      ...p,
+      color: this.color(p.label),
+      text: `${p.label} ${panel.short(p.score)}`,
+      letter: this.letter(p.label),
+      kind: "dashed",
+      selected: desk.selected.has(nameOf(p)),
+      hover: this.hovered === nameOf(p),
     }));
     return [...this.boxMarks(), ...proposed];
   }
@@ -92,18 +114,35 @@ class Annotate extends Bench {
 
   /** The last image of the view is done: what comes next. */
   finished() {
-    const kept = ["failed", "offline"].includes(this.saver.status.kind) ? "Not all that you labelled is saved yet: the line below says why." : "What you labelled is saved.";
-    fill(this.place, h("div.lp-empty", {}, h("h2", {}, "That was the last image of this view"),
-      h("p", {}, kept, " A retrained model learns from it, and proposes the next boxes better."),
-      h("div.row", {}, h("button.lp-button", { onclick: () => this.open(this.list[this.at]) }, "Back to it"),
-        h("button.lp-button", { onclick: () => this.unlabelled() }, "Next unlabelled"),
-        h("button.lp-button.primary", { onclick: () => go({ tab: "train", image: "" }) }, "Retrain"))));
+    const kept = ["failed", "offline"].includes(this.saver.status.kind)
+      ? "Not all that you labelled is saved yet: the line below says why."
+      : "What you labelled is saved.";
+    fill(
+      this.place,
+      h(
+        "div.lp-empty",
+        {},
+        h("h2", {}, "That was the last image of this view"),
+        h("p", {}, kept, " A retrained model learns from it, and proposes the next boxes better."),
+        h(
+          "div.row",
+          {},
+          h("button.lp-button", { onclick: () => this.open(this.list[this.at]) }, "Back to it"),
+          h("button.lp-button", { onclick: () => this.unlabelled() }, "Next unlabelled"),
+          h("button.lp-button.primary", { onclick: () => go({ tab: "train", image: "" }) }, "Retrain"),
+        ),
+      ),
+    );
     this.place.hidden = false;
   }
 
   async skip() {
     if (!this.desk.item || !this.desk.editable) return;
-    const reason = await questions.text("Skip this image", "Why? (shown as its comment)", this.desk.sheet.comment);
+    const reason = await questions.text(
+      "Skip this image",
+      "Why? (shown as its comment)",
+      this.desk.sheet.comment,
+    );
     if (reason === null) return;
     this.desk.commit("skip", { state: "skipped", comment: reason });
     await this.step(1);
@@ -116,9 +155,13 @@ class Annotate extends Bench {
     const { width, height } = this.desk.item;
     const copies = boxes.pasted(there, width, height);
     if (!this.desk.sheet.boxes.length) return this.desk.add(copies, "copy previous");
-    const answer = await questions.choose("This image has boxes already",
-      `${words.many(copies.length, "box", "boxes")} of ${before.name} would come to ${this.desk.sheet.boxes.length} that stand here.`,
-      [["add", "Add them"], ["replace", "Replace what stands here"]]);
+    const answer = await questions.choose(
+      "This image has boxes already",
+      `${
+        words.many(copies.length, "box", "boxes")
+      } of ${before.name} would come to ${this.desk.sheet.boxes.length} that stand here.`,
+      [["add", "Add them"], ["replace", "Replace what stands here"]],
+    );
     if (answer === "add") this.desk.add(copies, "copy previous");
     if (answer === "replace") this.desk.commit("copy previous", { boxes: copies });
     return undefined;
@@ -128,9 +171,14 @@ class Annotate extends Bench {
   async takeBack() {
     const { desk } = this;
     const { item } = desk;
-    if (desk.undo() || !item?.version || !desk.editable || this.recalled.has(item.id) || desk.history.of(item.id).future.length) return;
+    if (
+      desk.undo() || !item?.version || !desk.editable || this.recalled.has(item.id) ||
+      desk.history.of(item.id).future.length
+    ) return;
     this.recalled.add(item.id);
-    const answer = await net.get(`/api/images/${item.id}/history`).catch((error) => (toast(error.message, "failed"), { revisions: [] }));
+    const answer = await net.get(`/api/images/${item.id}/history`).catch((
+      error,
+    ) => (toast(error.message, "failed"), { revisions: [] }));
     if (desk.item !== item || desk.history.of(item.id).past.length) return;
     desk.history.remember(item.id, pastOf(answer.revisions.reverse(), this.me, desk.sheet));
     if (!desk.undo()) this.stage.hint("There is nothing of yours to take back.");
@@ -143,20 +191,26 @@ class Annotate extends Bench {
 
   press() {
     super.press();
-    if (this.desk.editable && this.desk.item?.version && !this.recalled.has(this.desk.item.id)) this.tools.enable("undo", true);
+    if (this.desk.editable && this.desk.item?.version && !this.recalled.has(this.desk.item.id)) {
+      this.tools.enable("undo", true);
+    }
   }
 
   async unlabelled() {
     const from = this.desk.item?.id ?? 0;
     const found = this.list.slice(this.at + 1).find((item) => this.desk.sheets.get(item.id)?.state === "new");
     if (found) return this.open(found);
-    const answer = await net.get(`/api/projects/${encodeURIComponent(this.project)}/images/${from}/unlabelled?${this.filters}`);
+    const answer = await net.get(
+      `/api/projects/${encodeURIComponent(this.project)}/images/${from}/unlabelled?${this.filters}`,
+    );
     if (!answer.id) return this.stage.hint("Every image of this view has been looked at.");
     return this.jump(answer.id);
   }
 
   preview(ghosts) {
-    this.ghosts = ghosts ? ghosts.map((b) => ({ ...b, color: "#ffffff", text: b.label, kind: "dotted" })) : null;
+    this.ghosts = ghosts
+      ? ghosts.map((b) => ({ ...b, color: "#ffffff", text: b.label, kind: "dotted" }))
+      : null;
     this.stage.redrawOverlay();
   }
 
@@ -169,20 +223,42 @@ class Annotate extends Bench {
   actions() {
     return {
       undo: () => this.takeBack(),
-      accept: () => this.decide("accept"), reject: () => this.decide("reject"), acceptAll: () => this.acceptAll(),
-      lower: () => this.setThreshold(this.threshold - 0.05), raise: () => this.setThreshold(this.threshold + 0.05),
-      done: () => (this.drawing && this.cursor ? this.corner() : this.done()), skip: () => this.skip(),
-      comment: () => this.aboutPanel.focus(), search: () => this.classPanel.focus(),
-      numbers: () => this.boxPanel.focus(), copyPrevious: () => this.copyPrevious(), unlabelled: () => this.unlabelled(),
+      accept: () => this.decide("accept"),
+      reject: () => this.decide("reject"),
+      acceptAll: () => this.acceptAll(),
+      lower: () => this.setThreshold(this.threshold - 0.05),
+      raise: () => this.setThreshold(this.threshold + 0.05),
+      done: () => (this.drawing && this.cursor ? this.corner() : this.done()),
+      skip: () => this.skip(),
+      comment: () => this.aboutPanel.focus(),
+      search: () => this.classPanel.focus(),
+      numbers: () => this.boxPanel.focus(),
+      copyPrevious: () => this.copyPrevious(),
+      unlabelled: () => this.unlabelled(),
     };
   }
 
   empty() {
-    if (!this.project) return nothingChosen("Annotate", "Here you draw boxes around defects, and correct what a model proposes.");
+    if (!this.project) {
+      return nothingChosen(
+        "Annotate",
+        "Here you draw boxes around defects, and correct what a model proposes.",
+      );
+    }
     const filtered = this.filters.toString();
-    return h("div.lp-empty", {}, h("h2", {}, filtered ? "No image passes this filter" : "Nothing to annotate yet"),
-      h("p", {}, filtered ? "Widen the filter in Browse." : "Here you draw boxes around defects. First a project needs images."),
-      h("button.lp-button.primary", { onclick: () => go({ tab: "browse", image: "" }) }, "Open Browse"));
+    return h(
+      "div.lp-empty",
+      {},
+      h("h2", {}, filtered ? "No image passes this filter" : "Nothing to annotate yet"),
+      h(
+        "p",
+        {},
+        filtered
+          ? "Widen the filter in Browse."
+          : "Here you draw boxes around defects. First a project needs images.",
+      ),
+      h("button.lp-button.primary", { onclick: () => go({ tab: "browse", image: "" }) }, "Open Browse"),
+    );
   }
 }
 
@@ -194,7 +270,8 @@ function pastOf(revisions, me, sheet) {
   for (const [at, r] of revisions.entries()) {
     // What stood before the oldest that was fetched is known of the first of all alone.
     if (!at && r.version > 1) continue;
-    const { boxes: there, state, label, comment } = revisions[at - 1] ?? { boxes: [], state: "new", label: "", comment: "" };
+    const { boxes: there, state, label, comment } = revisions[at - 1] ??
+      { boxes: [], state: "new", label: "", comment: "" };
     if (at >= from && r.action === "undo") past.pop();
     else if (at >= from) past.push({ ...sheet, boxes: there, state, label, comment });
   }

@@ -13,7 +13,10 @@ import { importInto } from "../projects/transfers.js";
 import { Wall } from "./wall.js";
 import { count, many } from "../../shared/words.js";
 
-const SORTS = [["name", "Name"], ["newest", "Newest first"], ["boxes", "Most boxes"], ["doubt", "Most doubtful"]];
+const SORTS = [["name", "Name"], ["newest", "Newest first"], ["boxes", "Most boxes"], [
+  "doubt",
+  "Most doubtful",
+]];
 
 /** @param {HTMLElement} element */
 export function mount(element) {
@@ -29,7 +32,11 @@ class Browse {
     this.filters = new Filters();
     this.total = h("span.total", { role: "status" });
     this.rest = h("span.quiet-text");
-    this.annotate = h("button.primary.for-labeler", { onclick: () => go({ tab: "annotate", image: "" }) }, "Annotate");
+    this.annotate = h(
+      "button.primary.for-labeler",
+      { onclick: () => go({ tab: "annotate", image: "" }) },
+      "Annotate",
+    );
     this.bulk = new Bulk(() => this.reload());
     this.wall = new Wall({
       open: (item) => go({ tab: "annotate", image: item.id }),
@@ -42,26 +49,57 @@ class Browse {
     this.wall.told.undo = () => this.bulk.takeBack();
     this.wall.told.search = () => this.filters.search.focus();
     this.nothing = h("div.empty.over", { hidden: true });
-    this.frame = h("div.browse", {}, this.filters.element,
-      h("div.wall", {}, this.head(), this.wall.element, this.nothing, this.bulk.element));
-    this.empty = nothingChosen("Browse", "Here you look through all images of one project, filtered and sorted.");
+    this.frame = h(
+      "div.browse",
+      {},
+      this.filters.element,
+      h("div.wall", {}, this.head(), this.wall.element, this.nothing, this.bulk.element),
+    );
+    this.empty = nothingChosen(
+      "Browse",
+      "Here you look through all images of one project, filtered and sorted.",
+    );
     fill(element, this.frame, this.empty);
     this.empty.hidden = true;
     this.reading = new Reading("browse", element, "wall");
     site.addEventListener("back", () => this.wall.renew());
     site.addEventListener("saved", () => (this.stale = true));
-    site.addEventListener("projects", () => this.wall.total || tab() !== "browse" ? (this.stale = true) : this.reload());
+    site.addEventListener(
+      "projects",
+      () => this.wall.total || tab() !== "browse" ? (this.stale = true) : this.reload(),
+    );
   }
 
   head() {
-    const size = h("input", { type: "range", min: 96, max: 320, step: 8, value: this.wall.size, "aria-label": "Size of the thumbnails" });
+    const size = h("input", {
+      type: "range",
+      min: 96,
+      max: 320,
+      step: 8,
+      value: this.wall.size,
+      "aria-label": "Size of the thumbnails",
+    });
     size.addEventListener("input", () => this.wall.resize(Number(size.value)));
-    this.sort = select(SORTS, "name", (value) => go({ sort: value === "name" ? "" : value }), { "aria-label": "Sort by" });
-    const filters = h("button.quiet.filter-toggle", { onclick: () => this.frame.classList.toggle("open") }, "Filters");
-    return h("div.wall-head", {}, filters, this.total, this.rest, h("span.gap"),
+    this.sort = select(SORTS, "name", (value) => go({ sort: value === "name" ? "" : value }), {
+      "aria-label": "Sort by",
+    });
+    const filters = h(
+      "button.quiet.filter-toggle",
+      { onclick: () => this.frame.classList.toggle("open") },
+      "Filters",
+    );
+    return h(
+      "div.wall-head",
+      {},
+      filters,
+      this.total,
+      this.rest,
+      h("span.gap"),
       h("label.row", {}, h("span.quiet-text", {}, "Sort"), this.sort),
       h("label.row", {}, h("span.quiet-text", {}, "Size"), size),
-      h("button.quiet", { onclick: showKeys, title: "Keys (?)", "aria-label": "Keys" }, "?"), this.annotate);
+      h("button.quiet", { onclick: showKeys, title: "Keys (?)", "aria-label": "Keys" }, "?"),
+      this.annotate,
+    );
   }
 
   /** @param {URLSearchParams} query */
@@ -69,7 +107,9 @@ class Browse {
     const chosen = new URLSearchParams([...query].filter(([name]) => FILTERS.includes(name)));
     const key = `${query.get("project")}?${chosen}`;
     this.sort.value = query.get("sort") || "name";
-    if (key === this.key && !this.stale && (!query.get("project") || this.reading.stands(query.get("project")))) return this.wall.layout();
+    if (
+      key === this.key && !this.stale && (!query.get("project") || this.reading.stands(query.get("project")))
+    ) return this.wall.layout();
     const moved = key !== this.key;
     this.key = key;
     this.stale = false;
@@ -77,7 +117,11 @@ class Browse {
     this.empty.hidden = Boolean(query.get("project"));
     if (this.frame.hidden) return this.reading.rest();
     // A filter is typed while its answer is on the way: only another project clears the page.
-    await this.reading.show(query.get("project"), () => this.load(query.get("project"), chosen, moved), () => this.shown());
+    await this.reading.show(
+      query.get("project"),
+      () => this.load(query.get("project"), chosen, moved),
+      () => this.shown(),
+    );
   }
 
   /** The page was covered while it was read: what has no size draws nothing, and may never hear that it has one again. */
@@ -99,7 +143,9 @@ class Browse {
   async classes(base) {
     const found = (this.of = await get(base));
     const signs = letters(found.classes);
-    return Object.fromEntries(found.classes.map((one) => [one.name, { color: one.color, letter: signs[one.name] ?? "" }]));
+    return Object.fromEntries(
+      found.classes.map((one) => [one.name, { color: one.color, letter: signs[one.name] ?? "" }]),
+    );
   }
 
   reload() {
@@ -118,10 +164,24 @@ class Browse {
   say(total) {
     fill(this.total, many(total, "image"));
     const fresh = this.filters.counts?.state?.new;
-    fill(this.rest, fresh ? h("a", { href: "#", title: "Show these alone", onclick: (event) => (event.preventDefault(), go({ state: "new" })) }, `${count(fresh)} unlabelled`) : "");
+    fill(
+      this.rest,
+      fresh
+        ? h("a", {
+          href: "#",
+          title: "Show these alone",
+          onclick: (event) => (event.preventDefault(), go({ state: "new" })),
+        }, `${count(fresh)} unlabelled`)
+        : "",
+    );
     this.annotate.disabled = total === 0;
     this.nothing.hidden = total > 0;
-    if (total === 0) fill(this.nothing, this.chosen.size ? noneLeft(() => this.filters.clearAll()) : noneYet(() => importInto(this.of)));
+    if (total === 0) {
+      fill(
+        this.nothing,
+        this.chosen.size ? noneLeft(() => this.filters.clearAll()) : noneYet(() => importInto(this.of)),
+      );
+    }
   }
 }
 
@@ -133,15 +193,41 @@ function noneLeft(clear) {
 function noneYet(bring) {
   return [
     h("h2", {}, "No image yet"),
-    h("p", {}, "Pictures come in by Import, with the labels that lie beside them: DeepPCB, VOC, YOLO, COCO, class folders or plain pictures."),
+    h(
+      "p",
+      {},
+      "Pictures come in by Import, with the labels that lie beside them: DeepPCB, VOC, YOLO, COCO, class folders or plain pictures.",
+    ),
     h("button.primary.for-labeler", { onclick: bring }, "Import pictures"),
   ];
 }
 
-const KEYS = [["← → ↑ ↓", "Move; with Shift choose on the way"], ["J  K", "Next, previous"], ["Enter", "Open in Annotate"], ["X or Space", "Choose this one"], ["Ctrl A", "Choose all that the filters show"], ["Esc", "Choose none"], ["Del", "Delete the chosen ones"], ["Z", "Take back the last change of many"], ["/", "Search the names"], ["Home  End", "First, last"], ["?", "This list"]];
+const KEYS = [
+  ["← → ↑ ↓", "Move; with Shift choose on the way"],
+  ["J  K", "Next, previous"],
+  ["Enter", "Open in Annotate"],
+  ["X or Space", "Choose this one"],
+  ["Ctrl A", "Choose all that the filters show"],
+  ["Esc", "Choose none"],
+  ["Del", "Delete the chosen ones"],
+  ["Z", "Take back the last change of many"],
+  ["/", "Search the names"],
+  ["Home  End", "First, last"],
+  ["?", "This list"],
+];
 
 function showKeys() {
-  ask("Keys in Browse", "", h("table", {}, h("tbody", {}, KEYS.map(([keys, words]) => h("tr", {}, h("td", {}, h("kbd", {}, keys)), h("td", {}, words))))));
+  ask(
+    "Keys in Browse",
+    "",
+    h(
+      "table",
+      {},
+      h(
+        "tbody",
+        {},
+        KEYS.map(([keys, words]) => h("tr", {}, h("td", {}, h("kbd", {}, keys)), h("td", {}, words))),
+      ),
+    ),
+  );
 }
-
-

@@ -8,11 +8,23 @@ import { attempt, go, project, site, toast } from "../../shared/site.js";
 import { exportFrom } from "../projects/transfers.js";
 import { count, many } from "../../shared/words.js";
 
-const SPLITS = [["", "Set split"], ["train", "Train"], ["val", "Validation"], ["test", "Test"], ["-", "Not assigned"]];
-const STATES = [["", "Set state"], ["new", "New"], ["started", "Started"], ["done", "Done"], ["skipped", "Skipped"]];
+const SPLITS = [["", "Set split"], ["train", "Train"], ["val", "Validation"], ["test", "Test"], [
+  "-",
+  "Not assigned",
+]];
+const STATES = [["", "Set state"], ["new", "New"], ["started", "Started"], ["done", "Done"], [
+  "skipped",
+  "Skipped",
+]];
 const GAP = 12;
 const PART = 5000; // images of one request
-const SAID = { split: "Split set", state: "State set", group: "Group set", delete: "Deleted", restore: "Brought back" };
+const SAID = {
+  split: "Split set",
+  state: "State set",
+  group: "Group set",
+  delete: "Deleted",
+  restore: "Brought back",
+};
 
 export class Bulk {
   /** @param {() => void} changed */
@@ -40,29 +52,56 @@ export class Bulk {
   }
 
   draw() {
-    const pick = (choices, action, label) => select(choices, "", (value) => value && this.run(action, value === "-" ? "" : value), { "aria-label": label, class: "for-labeler" });
-    fill(this.element, h("span", {}, h("b", {}, count(this.ids.size)), " selected"),
-      h("button.quiet", { onclick: () => this.all(), title: "Select all images that the filters show (Ctrl+A)" }, "Select all"),
-      pick(SPLITS, "split", "Set split"), pick(STATES, "state", "Set state"),
+    const pick = (choices, action, label) =>
+      select(choices, "", (value) => value && this.run(action, value === "-" ? "" : value), {
+        "aria-label": label,
+        class: "for-labeler",
+      });
+    fill(
+      this.element,
+      h("span", {}, h("b", {}, count(this.ids.size)), " selected"),
+      h("button.quiet", {
+        onclick: () => this.all(),
+        title: "Select all images that the filters show (Ctrl+A)",
+      }, "Select all"),
+      pick(SPLITS, "split", "Set split"),
+      pick(STATES, "state", "Set state"),
       h("button.for-labeler", { onclick: () => this.group() }, "Set group"),
-      h("button.for-labeler", { onclick: () => this.propose(), title: "Compare these boards with their goldens" }, "Propose from golden"),
-      h("button.for-labeler", { onclick: () => this.detect(), title: "Choose a model for these, and see what it will take" }, "Detect"),
-      h("button", { onclick: () => exportFrom({ name: project() }, [...this.ids]), title: "Write these with their labels into one file" }, "Export"),
+      h("button.for-labeler", {
+        onclick: () => this.propose(),
+        title: "Compare these boards with their goldens",
+      }, "Propose from golden"),
+      h("button.for-labeler", {
+        onclick: () => this.detect(),
+        title: "Choose a model for these, and see what it will take",
+      }, "Detect"),
+      h("button", {
+        onclick: () => exportFrom({ name: project() }, [...this.ids]),
+        title: "Write these with their labels into one file",
+      }, "Export"),
       h("button.danger.for-labeler", { onclick: () => this.remove(), title: "Delete (Del)" }, "Delete"),
-      h("button.quiet", { onclick: () => this.clear(), title: "Clear the selection (Esc)" }, "Clear"));
+      h("button.quiet", { onclick: () => this.clear(), title: "Clear the selection (Esc)" }, "Clear"),
+    );
   }
 
   async group() {
     const name = h("input", { maxLength: 300, autofocus: true });
     const hint = "For example a lot or a board type; images of one group are never torn apart by a split.";
-    if (await ask(`Group of ${many(this.ids.size, "image")}`, "Set group", field("Group", name, hint))) await this.run("group", name.value);
+    if (await ask(`Group of ${many(this.ids.size, "image")}`, "Set group", field("Group", name, hint))) {
+      await this.run("group", name.value);
+    }
   }
 
   propose() {
     const source = { images: [...this.ids] };
     return attempt(async () => {
-      const job = await send("POST", `/api/projects/${encodeURIComponent(project())}/detect/propose`, { source });
-      toast(`Proposals for ${many(source.images.length, "image")}: job ${job.id}.`, "done", { words: "Show", run: () => go({ tab: "detect" }) });
+      const job = await send("POST", `/api/projects/${encodeURIComponent(project())}/detect/propose`, {
+        source,
+      });
+      toast(`Proposals for ${many(source.images.length, "image")}: job ${job.id}.`, "done", {
+        words: "Show",
+        run: () => go({ tab: "detect" }),
+      });
     });
   }
 
@@ -82,8 +121,15 @@ export class Bulk {
     if (action === "delete" && !error) this.clear();
     if (changed) this.past.push(done);
     const undo = changed > 0 ? { words: "Undo", run: () => this.undo(done) } : null;
-    if (error) toast(changed ? `${SAID[action]} for ${count(changed)} of ${many(images.length, "image")}, then: ${error}` : error, "failed", undo);
-    else toast(`${SAID[action]}: ${many(changed, "image")}.`, "done", undo);
+    if (error) {
+      toast(
+        changed
+          ? `${SAID[action]} for ${count(changed)} of ${many(images.length, "image")}, then: ${error}`
+          : error,
+        "failed",
+        undo,
+      );
+    } else toast(`${SAID[action]}: ${many(changed, "image")}.`, "done", undo);
     this.after();
   }
 
@@ -130,7 +176,9 @@ async function inParts({ action, value, images }, said, steps) {
       steps.push(...answer.undo);
       if (answer.error) return { changed, error: answer.error };
       line?.remove();
-      line = start + PART >= images.length ? null : toast(`${said}: ${count(changed)} of ${many(images.length, "image")} …`);
+      line = start + PART >= images.length
+        ? null
+        : toast(`${said}: ${count(changed)} of ${many(images.length, "image")} …`);
     }
     return { changed, error: "" };
   } catch (error) {

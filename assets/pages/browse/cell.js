@@ -37,10 +37,27 @@ export class Cell {
     if (!item) return this.element.replaceChildren();
     const image = h("img", { alt: item.name, draggable: false, decoding: "async" });
     image.addEventListener("error", () => this.element.classList.add("failed"));
-    this.element.replaceChildren(image, drawn(item, looks), mark(item.state), h("span.pick", { "aria-hidden": "true" }, tick()), h("span.caption", {}, item.name), item.label ? h("span.chip.label", {}, h("i", { style: { background: looks[item.label]?.color ?? GREY } }), item.label) : "");
+    this.element.replaceChildren(
+      image,
+      drawn(item, looks),
+      mark(item.state),
+      h("span.pick", { "aria-hidden": "true" }, tick()),
+      h("span.caption", {}, item.name),
+      item.label
+        ? h(
+          "span.chip.label",
+          {},
+          h("i", { style: { background: looks[item.label]?.color ?? GREY } }),
+          item.label,
+        )
+        : "",
+    );
     this.image = image;
     want(image, `/files/${item.sha256}/thumb`);
-    this.element.setAttribute("aria-label", `${item.name}, ${NAMES[item.state]}, ${item.label || `${item.boxes.length} boxes`}`);
+    this.element.setAttribute(
+      "aria-label",
+      `${item.name}, ${NAMES[item.state]}, ${item.label || `${item.boxes.length} boxes`}`,
+    );
     return undefined;
   }
 

@@ -6,7 +6,18 @@ import { get } from "../../shared/net.js";
 import { go, query } from "../../shared/site.js";
 import { count } from "../../shared/words.js";
 
-export const FILTERS = ["state", "split", "class", "group", "author", "golden", "proposals", "goldens", "text", "sort"];
+export const FILTERS = [
+  "state",
+  "split",
+  "class",
+  "group",
+  "author",
+  "golden",
+  "proposals",
+  "goldens",
+  "text",
+  "sort",
+];
 const GROUPS = [
   ["state", "State", { new: "New", started: "Started", done: "Done", skipped: "Skipped" }],
   ["class", "Class", { none: "No box" }],
@@ -20,8 +31,15 @@ const SHOWN = 8;
 
 export class Filters {
   constructor() {
-    this.search = h("input", { type: "search", placeholder: "Text in the name  /", "aria-label": "Text in the name" });
-    this.search.addEventListener("input", () => this.later(() => go({ text: this.search.value }, { replace: true })));
+    this.search = h("input", {
+      type: "search",
+      placeholder: "Text in the name  /",
+      "aria-label": "Text in the name",
+    });
+    this.search.addEventListener(
+      "input",
+      () => this.later(() => go({ text: this.search.value }, { replace: true })),
+    );
     this.lists = h("div", { style: { display: "grid", gap: "16px" } });
     this.clear = h("button.quiet", { onclick: () => this.clearAll() }, "Clear filters");
     this.element = h("aside.filters", { "aria-label": "Filters" }, this.search, this.lists, this.clear);
@@ -44,7 +62,8 @@ export class Filters {
     this.asked?.abort();
     this.asked = new AbortController();
     const [counts, looks] = await Promise.all([
-      get(`${base}/images/counts?${chosen}`, { signal: this.asked.signal }), classes,
+      get(`${base}/images/counts?${chosen}`, { signal: this.asked.signal }),
+      classes,
     ]);
     this.counts = counts;
     this.draw(chosen, looks);
@@ -53,10 +72,22 @@ export class Filters {
   draw(chosen, looks) {
     const focused = document.activeElement?.getAttribute("data-filter");
     const names = Object.keys(looks);
-    const orders = { class: [...names, "none"], state: ["new", "started", "done", "skipped"], split: ["train", "val", "test", "none"], golden: ["yes", "no"], proposals: ["yes", "no"] };
-    fill(this.lists, GROUPS.map(([name, title, words]) => this.group(name, title, words, orders[name], chosen, looks)));
+    const orders = {
+      class: [...names, "none"],
+      state: ["new", "started", "done", "skipped"],
+      split: ["train", "val", "test", "none"],
+      golden: ["yes", "no"],
+      proposals: ["yes", "no"],
+    };
+    fill(
+      this.lists,
+      GROUPS.map(([name, title, words]) => this.group(name, title, words, orders[name], chosen, looks)),
+    );
     this.clear.hidden = ![...chosen.keys()].some((name) => name !== "sort");
-    if (focused) /** @type {HTMLElement|null} */ (this.lists.querySelector(`[data-filter="${CSS.escape(focused)}"]`))?.focus();
+    if (focused) {
+      /** @type {HTMLElement|null} */ (this.lists.querySelector(`[data-filter="${CSS.escape(focused)}"]`))
+        ?.focus();
+    }
   }
 
   group(name, title, words, order, chosen, looks) {
@@ -66,18 +97,39 @@ export class Filters {
     const on = chosen.getAll(name);
     const open = this.open.has(name) || values.length <= SHOWN + 2;
     const shown = values.filter((value, at) => open || at < SHOWN || on.includes(value));
-    const more = h("button.quiet", { type: "button", onclick: () => (this.open.add(name), this.draw(chosen, looks)) }, `${values.length - shown.length} more`);
-    return h("fieldset", {}, h("legend", {}, title),
-      shown.map((value) => this.line(name, value, words[value] ?? value, counts[value] ?? 0, on.includes(value), name === "class" ? looks[value] : undefined)),
-      shown.length < values.length && more);
+    const more = h("button.quiet", {
+      type: "button",
+      onclick: () => (this.open.add(name), this.draw(chosen, looks)),
+    }, `${values.length - shown.length} more`);
+    return h(
+      "fieldset",
+      {},
+      h("legend", {}, title),
+      shown.map((value) =>
+        this.line(
+          name,
+          value,
+          words[value] ?? value,
+          counts[value] ?? 0,
+          on.includes(value),
+          name === "class" ? looks[value] : undefined,
+        )
+      ),
+      shown.length < values.length && more,
+    );
   }
 
   line(name, value, words, number, on, look) {
     const box = h("input", { type: "checkbox", checked: on, data: { filter: `${name} ${value}` } });
     box.addEventListener("change", () => this.toggle(name, value, box.checked));
-    return h(`label${number === 0 && !on ? ".none" : ""}`, { title: words }, box,
+    return h(
+      `label${number === 0 && !on ? ".none" : ""}`,
+      { title: words },
+      box,
       look ? swatch(look.color, look.letter) : h("i"),
-      h("span.name", {}, words), h("span.n", {}, count(number)));
+      h("span.name", {}, words),
+      h("span.n", {}, count(number)),
+    );
   }
 
   toggle(name, value, on) {

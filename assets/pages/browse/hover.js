@@ -20,19 +20,43 @@ export class Hover {
     this.item = item;
     if (!item) return;
     const cell = /** @type {HTMLElement} */ (event.target).closest(".cell");
-    this.timer = setTimeout(() => cell?.isConnected && this.show(item, looks, cell.getBoundingClientRect()), REST);
+    this.timer = setTimeout(
+      () => cell?.isConnected && this.show(item, looks, cell.getBoundingClientRect()),
+      REST,
+    );
   }
 
   show(item, looks, at) {
     const tally = {};
     for (const box of item.boxes) tally[box.label] = (tally[box.label] ?? 0) + 1;
     const boxes = Object.entries(tally).map(([name, number]) => `${number} ${name}`).join(", ");
-    fill(this.element,
-      h("div.picture", { style: { backgroundImage: `url("/files/${item.sha256}/thumb")` } }, h("img", { src: `/files/${item.sha256}/preview`, alt: "" }), overlay(item, looks)),
-      h("div.words", {}, h("span.mono", {}, item.name),
-        h("span", {}, `${item.width}×${item.height} px · ${item.state}${item.split ? ` · ${item.split}` : ""}${item.group ? ` · ${item.group}` : ""}`),
-        h("span", {}, item.boxes.length ? `${many(item.boxes.length, "box", "boxes")}: ${boxes}` : item.label || "No box"),
-        item.author && h("span.quiet-text", {}, `Last edited by ${item.author}`)));
+    fill(
+      this.element,
+      h(
+        "div.picture",
+        { style: { backgroundImage: `url("/files/${item.sha256}/thumb")` } },
+        h("img", { src: `/files/${item.sha256}/preview`, alt: "" }),
+        overlay(item, looks),
+      ),
+      h(
+        "div.words",
+        {},
+        h("span.mono", {}, item.name),
+        h(
+          "span",
+          {},
+          `${item.width}×${item.height} px · ${item.state}${item.split ? ` · ${item.split}` : ""}${
+            item.group ? ` · ${item.group}` : ""
+          }`,
+        ),
+        h(
+          "span",
+          {},
+          item.boxes.length ? `${many(item.boxes.length, "box", "boxes")}: ${boxes}` : item.label || "No box",
+        ),
+        item.author && h("span.quiet-text", {}, `Last edited by ${item.author}`),
+      ),
+    );
     this.element.hidden = false;
     const wide = this.element.offsetWidth, tall = this.element.offsetHeight;
     const left = at.right + 8 + wide < innerWidth ? at.right + 8 : at.left - wide - 8;

@@ -22,7 +22,12 @@ export class Wall {
     this.current = -1;
     this.anchor = -1;
     this.space = h("div.wall-space");
-    this.element = h("div.wall-scroll", { tabIndex: 0, role: "grid", "aria-label": "Images", "aria-multiselectable": "true" }, this.space);
+    this.element = h("div.wall-scroll", {
+      tabIndex: 0,
+      role: "grid",
+      "aria-label": "Images",
+      "aria-multiselectable": "true",
+    }, this.space);
     this.hover = new Hover();
     this.listen();
   }
@@ -30,7 +35,10 @@ export class Wall {
   listen() {
     this.element.addEventListener("scroll", () => (this.hover.hide(), this.draw()), { passive: true });
     this.element.addEventListener("click", (event) => this.click(event));
-    this.element.addEventListener("pointermove", (event) => this.picked.size || this.hover.follow(event, this.itemOf(event), this.looks));
+    this.element.addEventListener(
+      "pointermove",
+      (event) => this.picked.size || this.hover.follow(event, this.itemOf(event), this.looks),
+    );
     this.element.addEventListener("pointerleave", () => this.hover.hide());
     addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.layout()).observe(this.element);
@@ -127,7 +135,13 @@ export class Wall {
       this.space.append(cell.element);
       all = true;
     }
-    if (all) cell.move(GAP + (index % this.columns) * this.step, GAP + Math.floor(index / this.columns) * this.step, this.side);
+    if (all) {
+      cell.move(
+        GAP + (index % this.columns) * this.step,
+        GAP + Math.floor(index / this.columns) * this.step,
+        this.side,
+      );
+    }
     cell.show(this.item(index), this.looks ?? {});
     cell.mark(this.picked, index === this.current);
   }
@@ -136,8 +150,12 @@ export class Wall {
   wish(first, last) {
     clearTimeout(this.timer);
     const wanted = [];
-    for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) if (!this.pages.has(page)) wanted.push(page);
-    if (wanted.length) this.timer = setTimeout(() => attempt(() => Promise.all(wanted.map((page) => this.fetch(page)))), 25);
+    for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) {
+      if (!this.pages.has(page)) wanted.push(page);
+    }
+    if (wanted.length) {
+      this.timer = setTimeout(() => attempt(() => Promise.all(wanted.map((page) => this.fetch(page)))), 25);
+    }
   }
 
   item(index) {
@@ -160,8 +178,9 @@ export class Wall {
     if (!item) return;
     this.hover.hide();
     if (event.shiftKey && this.anchor >= 0) this.pickRange(this.anchor, index);
-    else if (event.ctrlKey || event.metaKey || event.target.closest(".pick") || this.picked.size) this.toggle(index);
-    else this.told.open(item);
+    else if (event.ctrlKey || event.metaKey || event.target.closest(".pick") || this.picked.size) {
+      this.toggle(index);
+    } else this.told.open(item);
     this.go(index, false);
   }
 
@@ -224,7 +243,9 @@ export class Wall {
     const top = Math.floor(index / this.columns) * this.step;
     const bottom = top + this.step + GAP;
     if (top < this.element.scrollTop) this.element.scrollTop = top;
-    else if (bottom > this.element.scrollTop + this.element.clientHeight) this.element.scrollTop = bottom - this.element.clientHeight;
+    else if (bottom > this.element.scrollTop + this.element.clientHeight) {
+      this.element.scrollTop = bottom - this.element.clientHeight;
+    }
   }
 
   key(event) {
@@ -238,13 +259,23 @@ export class Wall {
   keys(event) {
     const rows = Math.max(1, Math.floor(this.element.clientHeight / this.step));
     const moves = {
-      ArrowLeft: -1, ArrowRight: 1, k: -1, j: 1, ArrowUp: -this.columns, ArrowDown: this.columns,
-      PageUp: -rows * this.columns, PageDown: rows * this.columns, Home: -Infinity, End: Infinity,
+      ArrowLeft: -1,
+      ArrowRight: 1,
+      k: -1,
+      j: 1,
+      ArrowUp: -this.columns,
+      ArrowDown: this.columns,
+      PageUp: -rows * this.columns,
+      PageDown: rows * this.columns,
+      Home: -Infinity,
+      End: Infinity,
     };
     const focusOnTab = event.target.closest?.("[role=tab]") && event.key.startsWith("Arrow");
     if (event.key in moves && !focusOnTab) return this.move(moves[event.key], event.shiftKey);
     if (event.key === "Enter" && this.current >= 0 && !event.target.closest("button, a")) return this.open();
-    if ((event.key === " " || event.key === "x") && this.current >= 0 && !event.target.closest("button, a")) return this.toggle(this.current), true;
+    if ((event.key === " " || event.key === "x") && this.current >= 0 && !event.target.closest("button, a")) {
+      return this.toggle(this.current), true;
+    }
     if (event.key === "Escape" && this.picked.size) return this.clear(), true;
     if (event.key === "/") return this.told.search?.(), true;
     if (event.key === "?") return this.told.keys?.(), true;

@@ -13,14 +13,39 @@ import { TryOut } from "./tryout.js";
 import { best } from "./worth.js";
 import { ago, count, many, model, share } from "../../shared/words.js";
 
-const SOURCES = [["all", "All images"], ["new", "New images"], ["undone", "Images that are not done"], ["test", "Test split"], ["val", "Validation split"], ["train", "Training split"]];
-const ASKS = { all: {}, new: { states: ["new"] }, undone: { states: ["new", "started"] }, test: { splits: ["test"] }, val: { splits: ["val"] }, train: { splits: ["train"] } };
+const SOURCES = [
+  ["all", "All images"],
+  ["new", "New images"],
+  ["undone", "Images that are not done"],
+  ["test", "Test split"],
+  ["val", "Validation split"],
+  ["train", "Training split"],
+];
+const ASKS = {
+  all: {},
+  new: { states: ["new"] },
+  undone: { states: ["new", "started"] },
+  test: { splits: ["test"] },
+  val: { splits: ["val"] },
+  train: { splits: ["train"] },
+};
 
 /** How a family may be run on processors, before a benchmark says what else there is. */
-const WAYS = { yolo: ["openvino bf16", "openvino int8", "openvino f32"], classifier: ["openvino bf16", "openvino f32"] };
-const TITLES = { openvino: "OpenVINO", onnxruntime: "ONNX Runtime", torch: "PyTorch", native: "The family's own code" };
+const WAYS = {
+  yolo: ["openvino bf16", "openvino int8", "openvino f32"],
+  classifier: ["openvino bf16", "openvino f32"],
+};
+const TITLES = {
+  openvino: "OpenVINO",
+  onnxruntime: "ONNX Runtime",
+  torch: "PyTorch",
+  native: "The family's own code",
+};
 
-const TILES = [["auto", "In tiles where things would be too small to see"], ["off", "Always whole"], ["on", "Always in tiles"]];
+const TILES = [["auto", "In tiles where things would be too small to see"], ["off", "Always whole"], [
+  "on",
+  "Always in tiles",
+]];
 
 /** @param {HTMLElement} element */
 export function mount(element) {
@@ -43,9 +68,25 @@ class Detect {
     this.foresight = new Foresight();
     site.addEventListener("projects", () => tab() === "detect" && this.load());
     this.button = h("button.primary.for-labeler", { onclick: () => this.detect() }, "Detect");
-    this.sheet = h("div.sheet", {}, h("h1", {}, "Detect"),
-      h("div.two", {}, h("section.panel.for-labeler", {}, h("header", {}, h("h2", {}, "What to look at")), this.form, h("div.inside", {}, h("div.row", {}, this.button))), this.tryOut.element),
-      this.now, this.runs);
+    this.sheet = h(
+      "div.sheet",
+      {},
+      h("h1", {}, "Detect"),
+      h(
+        "div.two",
+        {},
+        h(
+          "section.panel.for-labeler",
+          {},
+          h("header", {}, h("h2", {}, "What to look at")),
+          this.form,
+          h("div.inside", {}, h("div.row", {}, this.button)),
+        ),
+        this.tryOut.element,
+      ),
+      this.now,
+      this.runs,
+    );
   }
 
   base() {
@@ -53,9 +94,19 @@ class Detect {
   }
 
   async load() {
-    if (!project()) return this.reading.rest(), fill(this.element, nothingChosen("Detect", "A model, or the golden board alone, looks at the images of one project."));
+    if (!project()) {
+      return this.reading.rest(),
+        fill(
+          this.element,
+          nothingChosen("Detect", "A model, or the golden board alone, looks at the images of one project."),
+        );
+    }
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
-    return this.reading.show(project(), () => Promise.all([get(this.base()), this.filtered()]), (found) => this.take(found));
+    return this.reading.show(
+      project(),
+      () => Promise.all([get(this.base()), this.filtered()]),
+      (found) => this.take(found),
+    );
   }
 
   take([found, shown]) {
@@ -70,32 +121,60 @@ class Detect {
   }
 
   draw() {
-    const models = this.found.models.map((one) => [one.name, `${one.name}, ${one.family}${one.champion ? ", the champion" : ""}${one.metrics.map50 ? `, mAP@.5 ${share(one.metrics.map50)}` : ""}`]);
+    const models = this.found.models.map((
+      one,
+    ) => [
+      one.name,
+      `${one.name}, ${one.family}${one.champion ? ", the champion" : ""}${
+        one.metrics.map50 ? `, mAP@.5 ${share(one.metrics.map50)}` : ""
+      }`,
+    ]);
     const golden = this.found.counts.golden.yes > 0 ? [["golden", "Golden board, nothing trained"]] : [];
-    const first = query().get("model") || best(this.found.models, golden.length > 0) || models[0]?.[0] || "golden";
+    const first = query().get("model") || best(this.found.models, golden.length > 0) || models[0]?.[0] ||
+      "golden";
     this.model = select([...models, ...golden], first, () => this.ways());
     this.source = select([], "", () => this.words());
     this.sources();
     this.confidence = h("input", { type: "range", min: 0.01, max: 0.95, step: 0.01, value: 0.25 });
     const shown = h("output.number", {}, ".25");
-    this.confidence.addEventListener("input", () => (shown.textContent = share(Number(this.confidence.value), 2)));
+    this.confidence.addEventListener(
+      "input",
+      () => (shown.textContent = share(Number(this.confidence.value), 2)),
+    );
     this.confidence.addEventListener("change", () => this.words());
     this.runtime = select([["", "Automatic"]], "", () => this.words());
     this.tiles = select(TILES, this.found.tiles, (wish) => this.tile(wish), { class: "for-labeler" });
     this.again = h("input", { type: "checkbox", onchange: () => this.words() });
     const nothing = !models.length && !golden.length;
-    fill(this.form, nothing && h("p.warn", {}, "There is no trained model, and no image has a golden: train a model first."),
-      field("Model", this.model), field("Images", this.source),
-      h("div.form-grid.halves", {}, field("Lowest score", h("div.row", {}, this.confidence, shown)), field("Runtime", this.runtime)),
-      field("Large pictures", this.tiles, "Tiles show small things at the picture's own scale; they take as much longer as there are tiles. Kept for this project."),
-      h("label.row", {}, this.again, "Look again at images that this model knows"), this.foresight.element);
+    fill(
+      this.form,
+      nothing &&
+        h("p.warn", {}, "There is no trained model, and no image has a golden: train a model first."),
+      field("Model", this.model),
+      field("Images", this.source),
+      h(
+        "div.form-grid.halves",
+        {},
+        field("Lowest score", h("div.row", {}, this.confidence, shown)),
+        field("Runtime", this.runtime),
+      ),
+      field(
+        "Large pictures",
+        this.tiles,
+        "Tiles show small things at the picture's own scale; they take as much longer as there are tiles. Kept for this project.",
+      ),
+      h("label.row", {}, this.again, "Look again at images that this model knows"),
+      this.foresight.element,
+    );
     this.button.disabled = nothing;
     return this.ways();
   }
 
   /** The images that Browse shows, where filters stand in the address. @returns {Promise<number[]|null>} */
   async filtered() {
-    const filters = new URLSearchParams([...query()].filter(([name]) => FILTERS.includes(name) && name !== "sort"));
+    const filters = new URLSearchParams(
+      [...query()].filter(([name]) => FILTERS.includes(name) && name !== "sort"),
+    );
     if (!filters.size || filters.has("goldens")) return null;
     return get(`/api/projects/${encodeURIComponent(project())}/images/ids?${filters}`);
   }
@@ -105,7 +184,11 @@ class Detect {
     const images = carried();
     const before = images.length && images !== this.carried ? "chosen" : this.source.value;
     this.carried = images;
-    const choices = [images.length && ["chosen", "Chosen in Browse"], this.shown && ["shown", "As Browse is filtered"], ...SOURCES].filter(Boolean);
+    const choices = [
+      images.length && ["chosen", "Chosen in Browse"],
+      this.shown && ["shown", "As Browse is filtered"],
+      ...SOURCES,
+    ].filter(Boolean);
     fill(this.source, choices.map(([value, words]) => h("option", { value }, words)));
     const { state } = this.found.counts;
     const usual = state.new || state.started ? "undone" : "all";
@@ -118,10 +201,16 @@ class Detect {
     const family = this.found.models.find((one) => one.name === name)?.family;
     const { worth } = (name && (await this.foresight.expect(this.base(), name))) || { worth: [] };
     if (name !== this.model.value) return;
-    const measured = new Map(worth.map((one) => [`${one.runtime} ${one.precision}`, `, mAP@.5 ${share(one.map50)}`]));
+    const measured = new Map(
+      worth.map((one) => [`${one.runtime} ${one.precision}`, `, mAP@.5 ${share(one.map50)}`]),
+    );
     const chosen = this.runtime.value;
     const ways = [...new Set([...(WAYS[family] ?? []), ...measured.keys()])];
-    fill(this.runtime, h("option", { value: "" }, "Automatic"), ways.map((way) => h("option", { value: way }, `${named(way)}${measured.get(way) ?? ""}`)));
+    fill(
+      this.runtime,
+      h("option", { value: "" }, "Automatic"),
+      ways.map((way) => h("option", { value: way }, `${named(way)}${measured.get(way) ?? ""}`)),
+    );
     this.runtime.value = ways.includes(chosen) ? chosen : "";
     await this.words();
   }
@@ -132,20 +221,39 @@ class Detect {
     const told = await this.foresight.show(this.base(), this.wanted());
     if (told === undefined) return;
     const some = told?.known > 0 && told.known < told.images;
-    say(this.button, some ? `Detect in ${many(told.images - told.known, "new image")}` : `Detect in ${many(images, "image")}`);
+    say(
+      this.button,
+      some
+        ? `Detect in ${many(told.images - told.known, "new image")}`
+        : `Detect in ${many(images, "image")}`,
+    );
   }
 
   /** How many images the chosen source has. */
   images() {
     const { state, split } = this.found.counts;
     const all = Object.values(state).reduce((sum, number) => sum + number, 0);
-    return { all, new: state.new, undone: (state.new ?? 0) + (state.started ?? 0), test: split.test, val: split.val, train: split.train, chosen: this.carried.length, shown: this.shown?.length }[this.source.value] ?? 0;
+    return {
+      all,
+      new: state.new,
+      undone: (state.new ?? 0) + (state.started ?? 0),
+      test: split.test,
+      val: split.val,
+      train: split.train,
+      chosen: this.carried.length,
+      shown: this.shown?.length,
+    }[this.source.value] ?? 0;
   }
 
   /** What the form asks for. */
   wanted() {
     const [runtime, precision] = this.runtime.value.split(" ");
-    const options = { confidence: Number(this.confidence.value), runtime: runtime || null, precision: precision || null, again: this.again.checked || null };
+    const options = {
+      confidence: Number(this.confidence.value),
+      runtime: runtime || null,
+      precision: precision || null,
+      again: this.again.checked || null,
+    };
     const images = { chosen: this.carried, shown: this.shown }[this.source.value];
     return { model: this.model.value, source: images ? { images } : ASKS[this.source.value], options };
   }
@@ -162,7 +270,10 @@ class Detect {
   detect() {
     return attempt(async () => {
       const job = await send("POST", this.base(), { ...this.wanted(), key: token() });
-      toast(job.state === "queued" ? "The detection waits for a worker." : "The detection has begun.", "done");
+      toast(
+        job.state === "queued" ? "The detection waits for a worker." : "The detection has begun.",
+        "done",
+      );
       await this.load();
     });
   }
@@ -196,20 +307,70 @@ class Detect {
 
   table() {
     const heads = ["Run", "Model", "Images", "Detections", "Unreadable", "Speed", "When", ""];
-    const rows = this.found.runs.map((run, at) => h("tr", {}, h("td", {}, `Run ${run.id}`),
-      h("td", { title: run.runtime ? `Run by ${run.runtime}` : "" }, model(run.model)), h("td.number", {}, count(run.images)), h("td.number", {}, count(run.detections)),
-      h("td.number", {}, run.failed ? h("button.quiet.bad", { data: { key: `failed-${run.id}` }, onclick: () => failures(this.base(), run) }, count(run.failed)) : count(0)), h("td.number", {}, run.seconds ? `${count(Math.round((run.facts.images_per_second ?? run.images / run.seconds) * 10) / 10)} images/s` : "–"), h("td.date", {}, ago(run.at)),
-      h("td.number", {}, h(`a.button${at ? "" : ".primary"}`, { href: address({ project: this.project, tab: "review", run: run.id }), data: { key: `review-${run.id}` } }, "Review"))));
-    return [h("header", {}, h("h2", {}, "Runs")), rows.length
-      ? h("table", {}, h("thead", {}, h("tr", {}, heads.map((name, at) => h(`th${at > 1 && at < 6 ? ".number" : ""}`, {}, name)))), h("tbody", {}, rows))
-      : h("p.nothing", {}, "No run yet. What a run finds stands under Review, most doubtful first.")];
+    const rows = this.found.runs.map((run, at) =>
+      h(
+        "tr",
+        {},
+        h("td", {}, `Run ${run.id}`),
+        h("td", { title: run.runtime ? `Run by ${run.runtime}` : "" }, model(run.model)),
+        h("td.number", {}, count(run.images)),
+        h("td.number", {}, count(run.detections)),
+        h(
+          "td.number",
+          {},
+          run.failed
+            ? h("button.quiet.bad", {
+              data: { key: `failed-${run.id}` },
+              onclick: () => failures(this.base(), run),
+            }, count(run.failed))
+            : count(0),
+        ),
+        h(
+          "td.number",
+          {},
+          run.seconds
+            ? `${
+              count(Math.round((run.facts.images_per_second ?? run.images / run.seconds) * 10) / 10)
+            } images/s`
+            : "–",
+        ),
+        h("td.date", {}, ago(run.at)),
+        h(
+          "td.number",
+          {},
+          h(`a.button${at ? "" : ".primary"}`, {
+            href: address({ project: this.project, tab: "review", run: run.id }),
+            data: { key: `review-${run.id}` },
+          }, "Review"),
+        ),
+      )
+    );
+    return [
+      h("header", {}, h("h2", {}, "Runs")),
+      rows.length
+        ? h(
+          "table",
+          {},
+          h(
+            "thead",
+            {},
+            h("tr", {}, heads.map((name, at) => h(`th${at > 1 && at < 6 ? ".number" : ""}`, {}, name))),
+          ),
+          h("tbody", {}, rows),
+        )
+        : h("p.nothing", {}, "No run yet. What a run finds stands under Review, most doubtful first."),
+    ];
   }
 }
 
 /** One detection at work, or one that has failed. */
 function panel(job) {
   const actions = h("span.row"), status = h("div.inside");
-  return { actions, status, element: h("section.panel", {}, h("header", {}, h("h2", {}, `Detection ${job.id}`), actions), status) };
+  return {
+    actions,
+    status,
+    element: h("section.panel", {}, h("header", {}, h("h2", {}, `Detection ${job.id}`), actions), status),
+  };
 }
 
 /** A runtime and a precision in words. @param {string} way */

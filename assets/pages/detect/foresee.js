@@ -19,9 +19,15 @@ export class Foresight {
    */
   async show(base, wanted) {
     const asked = (this.asked = JSON.stringify([base, wanted]));
-    const [found, recall] = wanted.model ? await Promise.all([this.expect(base, wanted.model), this.ask(`${base}/recall`, wanted)]) : [];
+    const [found, recall] = wanted.model
+      ? await Promise.all([this.expect(base, wanted.model), this.ask(`${base}/recall`, wanted)])
+      : [];
     if (asked !== this.asked) return undefined;
-    fill(this.element, recall && h("p", {}, known(recall), " ", time(recall)), found && wanted.options.precision === "int8" && this.loss(found));
+    fill(
+      this.element,
+      recall && h("p", {}, known(recall), " ", time(recall)),
+      found && wanted.options.precision === "int8" && this.loss(found),
+    );
     return recall ?? null;
   }
 
@@ -37,27 +43,44 @@ export class Foresight {
 
   ask(path, body) {
     const key = `${path} ${JSON.stringify(body)}`;
-    if (!this.told.has(key)) this.told.set(key, (body ? send("POST", path, body) : get(path)).catch(() => null));
+    if (!this.told.has(key)) {
+      this.told.set(
+        key,
+        (body ? send("POST", path, body) : get(path)).catch(() => null),
+      );
+    }
     return this.told.get(key);
   }
 
   loss(found) {
     const measured = found.worth.some((one) => one.precision === "int8");
-    return h("p", {}, measured ? found.int8 : "What int8 costs in accuracy is not measured for this model yet. ",
-      !measured && found.model_id && h("button.for-labeler", { onclick: () => measure(found.model_id) }, "Measure it on the validation split"));
+    return h(
+      "p",
+      {},
+      measured ? found.int8 : "What int8 costs in accuracy is not measured for this model yet. ",
+      !measured && found.model_id && h("button.for-labeler", {
+        onclick: () => measure(found.model_id),
+      }, "Measure it on the validation split"),
+    );
   }
 }
 
 function known({ images, known, run_id }) {
   if (!known) return "";
-  if (known === images) return `${images === 1 ? "This image is" : `All ${count(images)} images are`} known from run ${run_id} and taken from there at once.`;
+  if (known === images) {
+    return `${
+      images === 1 ? "This image is" : `All ${count(images)} images are`
+    } known from run ${run_id} and taken from there at once.`;
+  }
   return `${count(known)} known from run ${run_id}, ${count(images - known)} new.`;
 }
 
 function time({ images, known, pace }) {
   if (known === images) return "";
   if (!pace) return "No run of this model says yet how long it will take.";
-  return `About ${span((images - known) / pace.images_per_second)} at the ${count(Math.round(pace.images_per_second))} images/s of run ${pace.run_id}.`;
+  return `About ${span((images - known) / pace.images_per_second)} at the ${
+    count(Math.round(pace.images_per_second))
+  } images/s of run ${pace.run_id}.`;
 }
 
 function measure(model) {
@@ -71,7 +94,16 @@ function measure(model) {
 export function failures(base, run) {
   return attempt(async () => {
     const reasons = await get(`${base}/runs/${run.id}/failures`);
-    await ask(`${many(run.failed, "image")} of run ${run.id} could not be read`, "",
-      h("ul.reasons", {}, reasons.map((reason) => h("li", {}, reason)), run.failed > reasons.length && h("li", {}, `and ${count(run.failed - reasons.length)} more`)), { wide: true });
+    await ask(
+      `${many(run.failed, "image")} of run ${run.id} could not be read`,
+      "",
+      h(
+        "ul.reasons",
+        {},
+        reasons.map((reason) => h("li", {}, reason)),
+        run.failed > reasons.length && h("li", {}, `and ${count(run.failed - reasons.length)} more`),
+      ),
+      { wide: true },
+    );
   });
 }

@@ -16,8 +16,18 @@ export class TryOut {
   /** @param {() => string} model */
   constructor(model) {
     this.model = model;
-    this.input = h("input", { type: "file", accept: "image/*", multiple: true, hidden: true, onchange: () => this.take([...this.input.files]) });
-    this.stage = h("div.try", { tabIndex: 0, role: "button", "aria-label": "Choose pictures to try" }, this.hint());
+    this.input = h("input", {
+      type: "file",
+      accept: "image/*",
+      multiple: true,
+      hidden: true,
+      onchange: () => this.take([...this.input.files]),
+    });
+    this.stage = h(
+      "div.try",
+      { tabIndex: 0, role: "button", "aria-label": "Choose pictures to try" },
+      this.hint(),
+    );
     this.said = h("p.quiet-text", { "aria-live": "polite" });
     this.others = h("div.tries");
     this.keeping = h("div.quiet-text.keeping", { "aria-live": "polite" });
@@ -26,8 +36,16 @@ export class TryOut {
     this.stage.addEventListener("click", () => this.input.click());
     this.stage.addEventListener("keydown", (event) => event.key === "Enter" && this.input.click());
     this.stage.addEventListener("dragover", (event) => event.preventDefault());
-    this.stage.addEventListener("drop", (event) => (event.preventDefault(), this.take([...event.dataTransfer.files])));
-    this.element = h("section.panel.for-labeler", {}, h("header", {}, h("h2", {}, "Try pictures")), h("div.inside", {}, this.stage, this.said, this.others, this.keeping, this.input));
+    this.stage.addEventListener(
+      "drop",
+      (event) => (event.preventDefault(), this.take([...event.dataTransfer.files])),
+    );
+    this.element = h(
+      "section.panel.for-labeler",
+      {},
+      h("header", {}, h("h2", {}, "Try pictures")),
+      h("div.inside", {}, this.stage, this.said, this.others, this.keeping, this.input),
+    );
   }
 
   hint() {
@@ -39,7 +57,10 @@ export class TryOut {
     const turn = (this.turn = Symbol("the newest try"));
     fill(this.others);
     fill(this.keeping);
-    const places = files.slice(0, MOST).map((_, at) => (at ? [h("div.try"), h("p.quiet-text")] : [this.stage, this.said]));
+    const places = files.slice(0, MOST).map((
+      _,
+      at,
+    ) => (at ? [h("div.try"), h("p.quiet-text")] : [this.stage, this.said]));
     this.others.append(...places.slice(1).map(([stage, said]) => h("div", {}, stage, said)));
     const tried = (this.tried = []); // also those that fit no golden
     for (const [at, [stage, said]] of places.entries()) {
@@ -51,9 +72,19 @@ export class TryOut {
 
   /** Nothing of a try is stored unless it is asked for here. @param {File[]} files */
   offer(files) {
-    const words = files.length === 1 ? "Add this picture to the project" : `Add these ${count(files.length)} pictures to the project`;
+    const words = files.length === 1
+      ? "Add this picture to the project"
+      : `Add these ${count(files.length)} pictures to the project`;
     const button = h("button", { onclick: () => ((button.disabled = true), this.keep(files)) }, words);
-    fill(this.keeping, field("Lot", this.lot, "The group of pictures that belong together, such as boards of one lot; may stay empty."), button);
+    fill(
+      this.keeping,
+      field(
+        "Lot",
+        this.lot,
+        "The group of pictures that belong together, such as boards of one lot; may stay empty.",
+      ),
+      button,
+    );
   }
 
   async keep(files) {
@@ -61,9 +92,17 @@ export class TryOut {
     const result = await attempt(() => added(files, this.lot.value));
     if (turn !== this.turn) return undefined;
     if (!result) return this.offer(files);
-    const known = result.skipped ? ` ${count(result.skipped)} ${result.skipped === 1 ? "was" : "were"} there already.` : "";
+    const known = result.skipped
+      ? ` ${count(result.skipped)} ${result.skipped === 1 ? "was" : "were"} there already.`
+      : "";
     const reasons = result.problems.map((one) => ` ${one.file}: ${one.reason}`);
-    fill(this.keeping, `${many(result.images, "picture")} added.${known}`, reasons, " ", h("a", { href: address({ project: project(), tab: "browse", sort: "newest" }) }, "Show in Browse"));
+    fill(
+      this.keeping,
+      `${many(result.images, "picture")} added.${known}`,
+      reasons,
+      " ",
+      h("a", { href: address({ project: project(), tab: "browse", sort: "newest" }) }, "Show in Browse"),
+    );
     return site.dispatchEvent(new Event("projects"));
   }
 
@@ -87,7 +126,8 @@ export class TryOut {
     fill(stage, picture(file));
     this.tried.push(file);
     const size = job;
-    const wait = (at) => newest() && (said.textContent = at.state === "queued" ? "Waiting for a worker …" : at.message);
+    const wait = (at) =>
+      newest() && (said.textContent = at.state === "queued" ? "Waiting for a worker …" : at.message);
     job = await finished(job, wait).catch((error) => error);
     const found = job instanceof Error ? [] : await get(`${base}/${job.id}`);
     if (!newest()) return;
@@ -95,7 +135,9 @@ export class TryOut {
     if (job.result.refused) return void (said.textContent = job.result.refused);
     draw(stage, found, size);
     const looked = job.result.milliseconds;
-    said.textContent = `${tally(found)} In ${span((performance.now() - began) / 1000)}${looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`}.`;
+    said.textContent = `${tally(found)} In ${span((performance.now() - began) / 1000)}${
+      looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`
+    }.`;
   }
 }
 
@@ -110,7 +152,9 @@ function picture(file) {
 async function added(files, lot) {
   const base = `/api/projects/${encodeURIComponent(project())}`;
   const name = token();
-  for (const file of files) await upload(`${base}/uploads/${name}/${encodeURIComponent(file.name)}`, file, () => {});
+  for (const file of files) {
+    await upload(`${base}/uploads/${name}/${encodeURIComponent(file.name)}`, file, () => {});
+  }
   const job = await finished(await send("POST", `${base}/import`, { token: name, lot }), () => {});
   return job.result;
 }
@@ -131,7 +175,14 @@ function draw(stage, found, size) {
   svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
   for (const one of found) {
     const rect = document.createElementNS(SVG, "rect");
-    for (const [name, value] of Object.entries({ x: one.x1, y: one.y1, width: one.x2 - one.x1, height: one.y2 - one.y1 })) rect.setAttribute(name, String(value));
+    for (
+      const [name, value] of Object.entries({
+        x: one.x1,
+        y: one.y1,
+        width: one.x2 - one.x1,
+        height: one.y2 - one.y1,
+      })
+    ) rect.setAttribute(name, String(value));
     const words = document.createElementNS(SVG, "title");
     words.textContent = `${one.label} ${share(one.score, 2)}`;
     rect.append(words);

@@ -19,7 +19,9 @@ export function worthless(model) {
  * @param {any[]} models @param {boolean} goldens
  */
 export function best(models, goldens) {
-  const some = models.filter((one) => one.state === "ready" && !worthless(one)).sort((a, b) => (worth(b) ?? 0) - (worth(a) ?? 0));
+  const some = models.filter((one) => one.state === "ready" && !worthless(one)).sort((a, b) =>
+    (worth(b) ?? 0) - (worth(a) ?? 0)
+  );
   const chosen = some.find((one) => one.champion) ?? some[0];
   const rules = Math.max(...models.map((one) => one.metrics.ap_rules ?? 0), 0);
   if (goldens && (!chosen || rules > (worth(chosen) ?? 1))) return "golden";

@@ -11,34 +11,105 @@ const GREY = "#9aa3ad";
  * @param {Record<string, string>} colors of the classes
  */
 export function precisionRecall(curves, colors) {
-  const svg = make("svg", { viewBox: "-34 -8 350 246", role: "img", "aria-label": "Precision over recall, a line a class" });
+  const svg = make("svg", {
+    viewBox: "-34 -8 350 246",
+    role: "img",
+    "aria-label": "Precision over recall, a line a class",
+  });
   for (const share of [0, 0.25, 0.5, 0.75, 1]) {
     svg.append(make("line", { x1: 0, x2: 300, y1: 200 - 200 * share, y2: 200 - 200 * share, class: "grid" }));
-    svg.append(text(-6, 204 - 200 * share, share.toFixed(2), "end"), text(300 * share, 218, share.toFixed(2), "middle"));
+    svg.append(
+      text(-6, 204 - 200 * share, share.toFixed(2), "end"),
+      text(300 * share, 218, share.toFixed(2), "middle"),
+    );
   }
   svg.append(text(150, 234, "recall", "middle"));
   Object.entries(curves).forEach(([name, one]) => {
-    const points = one.recall.map((recall, i) => `${(300 * recall).toFixed(1)},${(200 - 200 * one.precision[i]).toFixed(1)}`).join(" ");
-    const line = make("polyline", { points, stroke: colors[name] ?? GREY, fill: "none", "stroke-width": 1.5 });
+    const points = one.recall.map((recall, i) =>
+      `${(300 * recall).toFixed(1)},${(200 - 200 * one.precision[i]).toFixed(1)}`
+    ).join(" ");
+    const line = make("polyline", {
+      points,
+      stroke: colors[name] ?? GREY,
+      fill: "none",
+      "stroke-width": 1.5,
+    });
     line.append(make("title", {}, name));
     svg.append(line);
   });
-  return h("figure.figure", {}, h("h3", {}, "Precision over recall"), svg,
-    h("div.chips", {}, Object.keys(curves).map((name) => h("span.chip", {}, h("i", { style: { background: colors[name] ?? GREY } }), name))));
+  return h(
+    "figure.figure",
+    {},
+    h("h3", {}, "Precision over recall"),
+    svg,
+    h(
+      "div.chips",
+      {},
+      Object.keys(curves).map((name) =>
+        h("span.chip", {}, h("i", { style: { background: colors[name] ?? GREY } }), name)
+      ),
+    ),
+  );
 }
 
 /** @param {{labels: string[], matrix: number[][], score?: number}} found rows: what is there; columns: what was said */
 export function confusion(found) {
   const most = Math.max(1, ...found.matrix.flat());
-  return h("figure.figure", {}, h("h3", {}, "What was taken for what", found.score !== undefined && h("small.quiet-text", {}, ` at a score of ${share(found.score, 2)}, for all classes`)),
-    h("div", { style: { overflow: "auto" } }, h("table.confusion", {},
-      h("thead", {}, h("tr", {}, h("th", { title: "Rows: what is there. Columns: what the model said. Background: nothing there, or nothing said." }, "is ↓  said →"), found.labels.map((name) => h("th.number", {}, name)))),
-      h("tbody", {}, found.matrix.map((row, at) => h("tr", {}, h("th", {}, found.labels[at]),
-        row.map((number, to) => h("td.number", { title: `${found.labels[at]} taken for ${found.labels[to]}: ${number}`, style: { background: shade(number / most, at === to) } }, number ? count(number) : "·"))))))));
+  return h(
+    "figure.figure",
+    {},
+    h(
+      "h3",
+      {},
+      "What was taken for what",
+      found.score !== undefined &&
+        h("small.quiet-text", {}, ` at a score of ${share(found.score, 2)}, for all classes`),
+    ),
+    h(
+      "div",
+      { style: { overflow: "auto" } },
+      h(
+        "table.confusion",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", {
+              title:
+                "Rows: what is there. Columns: what the model said. Background: nothing there, or nothing said.",
+            }, "is ↓  said →"),
+            found.labels.map((name) => h("th.number", {}, name)),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          found.matrix.map((row, at) =>
+            h(
+              "tr",
+              {},
+              h("th", {}, found.labels[at]),
+              row.map((number, to) =>
+                h("td.number", {
+                  title: `${found.labels[at]} taken for ${found.labels[to]}: ${number}`,
+                  style: { background: shade(number / most, at === to) },
+                }, number ? count(number) : "·")
+              ),
+            )
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function shade(part, right) {
-  return part > 0 ? `color-mix(in srgb, ${right ? "var(--good)" : "var(--bad)"} ${Math.round(8 + 34 * part)}%, transparent)` : "none";
+  return part > 0
+    ? `color-mix(in srgb, ${right ? "var(--good)" : "var(--bad)"} ${Math.round(8 + 34 * part)}%, transparent)`
+    : "none";
 }
 
 function text(x, y, words, anchor) {
@@ -51,4 +122,3 @@ function make(name, attributes, words = "") {
   if (words) element.textContent = words;
   return element;
 }
-

@@ -12,27 +12,89 @@ export function measured(told, colors) {
   const seen = told.evaluation, against = told.against ?? {};
   if (!seen.per_class) return h("p.quiet-text", {}, "Not measured yet.");
   return [
-    h("p.quiet-text", {}, `Measured on ${count(seen.images ?? 0)} images of the ${{ val: "validation", train: "training", test: "test" }[seen.split] ?? "held-out"} split${seen.iou ? `, matched at IoU ≥ ${share(seen.iou, 2)}` : ""}.`),
+    h(
+      "p.quiet-text",
+      {},
+      `Measured on ${count(seen.images ?? 0)} images of the ${
+        { val: "validation", train: "training", test: "test" }[seen.split] ?? "held-out"
+      } split${seen.iou ? `, matched at IoU ≥ ${share(seen.iou, 2)}` : ""}.`,
+    ),
     perClass(seen, against.per_class ?? {}, against.model),
-    h("div.two", {}, seen.curves && precisionRecall(seen.curves, colors), seen.confusion && confusion(seen.confusion)),
-    seen.sizes && h("p.quiet-text.number", {}, Object.entries(seen.sizes).map(([name, one]) => `${name}: mAP ${share(one.map)} on ${count(one.truths)} boxes`).join(" · ")),
+    h(
+      "div.two",
+      {},
+      seen.curves && precisionRecall(seen.curves, colors),
+      seen.confusion && confusion(seen.confusion),
+    ),
+    seen.sizes &&
+    h(
+      "p.quiet-text.number",
+      {},
+      Object.entries(seen.sizes).map(([name, one]) =>
+        `${name}: mAP ${share(one.map)} on ${count(one.truths)} boxes`
+      ).join(" · "),
+    ),
     byImage(against),
   ];
 }
 
 function perClass(seen, against, other) {
   const detects = Object.values(seen.per_class).some((one) => "ap50" in one);
-  const columns = detects ? [["truths", "Boxes"], ["ap50", "AP@.5"], ["ap50_95", "AP .5:.95"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"], ["score", "At score"]] : [["truths", "Images"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"]];
+  const columns = detects
+    ? [
+      ["truths", "Boxes"],
+      ["ap50", "AP@.5"],
+      ["ap50_95", "AP .5:.95"],
+      ["precision", "Precision"],
+      ["recall", "Recall"],
+      ["f1", "F1"],
+      ["score", "At score"],
+    ]
+    : [["truths", "Images"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"]];
   const why = { score: "Precision, recall and F1 stand at the score where the F1 of the class is best" };
-  return h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Class"), columns.map(([key, words]) => h("th.number", { title: why[key] ?? "" }, words)), other && h("th.number", {}, `Δ to ${other}`))),
-    h("tbody", {}, Object.entries(seen.per_class).map(([name, one]) => h("tr", {}, h("td", {}, name),
-      columns.map(([key]) => h("td.number", {}, key === "truths" ? count(one[key] ?? one.images ?? 0) : share(one[key]))), other && delta(against[name])))));
+  return h(
+    "table",
+    {},
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", {}, "Class"),
+        columns.map(([key, words]) => h("th.number", { title: why[key] ?? "" }, words)),
+        other && h("th.number", {}, `Δ to ${other}`),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      Object.entries(seen.per_class).map(([name, one]) =>
+        h(
+          "tr",
+          {},
+          h("td", {}, name),
+          columns.map(([key]) =>
+            h("td.number", {}, key === "truths" ? count(one[key] ?? one.images ?? 0) : share(one[key]))
+          ),
+          other && delta(against[name]),
+        )
+      ),
+    ),
+  );
 }
 
 function delta(found) {
   if (!found || found.difference === null || found.difference === undefined) return h("td.number", {}, "");
   const words = `${found.difference >= 0 ? "+" : "−"}${share(Math.abs(found.difference))}`;
-  return h(`td.number${found.better === true ? ".good" : found.better === false ? ".bad" : ""}`, { title: found.interval ? `95 % between ${share(found.interval[0])} and ${share(found.interval[1])}` : "" }, words, found.better === true ? " better" : found.better === false ? " worse" : "");
+  return h(
+    `td.number${found.better === true ? ".good" : found.better === false ? ".bad" : ""}`,
+    {
+      title: found.interval ? `95 % between ${share(found.interval[0])} and ${share(found.interval[1])}` : "",
+    },
+    words,
+    found.better === true ? " better" : found.better === false ? " worse" : "",
+  );
 }
 
 /** Boxes gained and lost, image by image, each image in Review with what the newer one found. */
@@ -41,11 +103,52 @@ function byImage(against) {
   if (!rows.length) return null;
   const sum = (key) => rows.reduce((total, one) => total + one[key], 0);
   const changed = (number) => h("td.number", {}, number ? count(number) : "·");
-  const line = (one) => h("tr", {},
-    h("td", {}, against.run ? h("a", { href: address({ project: project(), tab: "review", run: against.run, image: one.image_id }) }, one.image) : one.image),
-    changed(one.gained), changed(one.lost),
-    h("td.number", {}, one.false_calls ? `${one.false_calls > 0 ? "+" : "−"}${count(Math.abs(one.false_calls))}` : "·"));
-  return h("details", {}, h("summary", {}, `Against ${against.model}, image by image: ${many(sum("gained"), "box", "boxes")} gained, ${count(sum("lost"))} lost in ${many(rows.length, "image")}`),
-    h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Image"), ["Gained", "Lost", "False calls"].map((name) => h("th.number", {}, name)))), h("tbody", {}, rows.slice(0, SHOWN).map(line))),
-    rows.length > SHOWN && h("p.quiet-text", {}, `These are the ${SHOWN} that differ most.`));
+  const line = (one) =>
+    h(
+      "tr",
+      {},
+      h(
+        "td",
+        {},
+        against.run
+          ? h("a", {
+            href: address({ project: project(), tab: "review", run: against.run, image: one.image_id }),
+          }, one.image)
+          : one.image,
+      ),
+      changed(one.gained),
+      changed(one.lost),
+      h(
+        "td.number",
+        {},
+        one.false_calls ? `${one.false_calls > 0 ? "+" : "−"}${count(Math.abs(one.false_calls))}` : "·",
+      ),
+    );
+  return h(
+    "details",
+    {},
+    h(
+      "summary",
+      {},
+      `Against ${against.model}, image by image: ${many(sum("gained"), "box", "boxes")} gained, ${
+        count(sum("lost"))
+      } lost in ${many(rows.length, "image")}`,
+    ),
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", {}, "Image"),
+          ["Gained", "Lost", "False calls"].map((name) => h("th.number", {}, name)),
+        ),
+      ),
+      h("tbody", {}, rows.slice(0, SHOWN).map(line)),
+    ),
+    rows.length > SHOWN && h("p.quiet-text", {}, `These are the ${SHOWN} that differ most.`),
+  );
 }

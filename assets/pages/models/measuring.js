@@ -12,10 +12,19 @@ import { count, many, share } from "../../shared/words.js";
 export async function evaluate(told, found, colors) {
   const how = conditions();
   const others = found.filter((one) => one.state === "ready" && one.id !== told.id);
-  const beside = select([["", "No other model"], ...others.map((one) => [one.name, `${one.name}${one.champion ? ", the champion" : ""}`])], "");
-  const fields = [...how.fields, others.length > 0 && field("Compare with", beside, "On the same images, by class and by image.")];
+  const beside = select([
+    ["", "No other model"],
+    ...others.map((one) => [one.name, `${one.name}${one.champion ? ", the champion" : ""}`]),
+  ], "");
+  const fields = [
+    ...how.fields,
+    others.length > 0 && field("Compare with", beside, "On the same images, by class and by image."),
+  ];
   if (!(await ask(`Evaluate ${told.name}`, "Evaluate", fields))) return false;
-  const job = await send("POST", `/api/models/${told.id}/evaluate`, { ...how.chosen(), against: beside.value });
+  const job = await send("POST", `/api/models/${told.id}/evaluate`, {
+    ...how.chosen(),
+    against: beside.value,
+  });
   return show(`Evaluation of ${told.name}`, job, colors);
 }
 
@@ -23,7 +32,14 @@ export async function evaluate(told, found, colors) {
 export async function judge(name, colors) {
   const how = conditions();
   const file = h("input", { type: "file", accept: ".json,.csv,.txt", required: true });
-  const fields = [field("What the other program found", file, "COCO results, or a table with the columns name, label, score, x1, y1, x2, y2."), ...how.fields];
+  const fields = [
+    field(
+      "What the other program found",
+      file,
+      "COCO results, or a table with the columns name, label, score, x1, y1, x2, y2.",
+    ),
+    ...how.fields,
+  ];
   if (!(await ask(`Judge a file beside ${name}`, "Judge", fields))) return false;
   const [chosen] = file.files;
   const under = token(), base = `/api/projects/${encodeURIComponent(project())}`;
@@ -34,10 +50,16 @@ export async function judge(name, colors) {
 
 /** The fields that say by which images, and what counts as found. */
 function conditions() {
-  const split = select([["", "Held out"], ["test", "Test"], ["val", "Validation"], ["train", "Training"]], "");
+  const split = select(
+    [["", "Held out"], ["test", "Test"], ["val", "Validation"], ["train", "Training"]],
+    "",
+  );
   const iou = h("input", { type: "number", min: 0.05, max: 0.95, step: 0.01, value: 0.5 });
   return {
-    fields: [field("Split", split), field("Overlap that counts as found (IoU)", iou, "0.33 is what DeepPCB's paper uses.")],
+    fields: [
+      field("Split", split),
+      field("Overlap that counts as found (IoU)", iou, "0.33 is what DeepPCB's paper uses."),
+    ],
     chosen: () => ({ split: split.value, iou: Number(iou.value) }),
   };
 }
@@ -45,7 +67,18 @@ function conditions() {
 async function show(title, job, colors) {
   const place = h("div", { style: { display: "grid", gap: "12px" }, "aria-live": "polite" });
   const closed = ask(title, "", place, { wide: true });
-  await follow(job, place, ({ result }) => [headline(result), result.verdict && h("p", {}, result.verdict), leftOut(result), measured({ evaluation: result, against: result.against }, colors)]);
+  await follow(
+    job,
+    place,
+    (
+      { result },
+    ) => [
+      headline(result),
+      result.verdict && h("p", {}, result.verdict),
+      leftOut(result),
+      measured({ evaluation: result, against: result.against }, colors),
+    ],
+  );
   await closed;
   return true;
 }
@@ -55,10 +88,20 @@ function headline(found) {
   const chosen = `mAP@${share(found.iou, 2).replace(/0$/, "")}`;
   const detected = new Map([[chosen, found.map], ["mAP@.5", found.map50], ["mAP .5:.95", found.map50_95]]);
   const figures = found.accuracy === undefined ? [...detected] : [["Accuracy", found.accuracy]];
-  return h("div.facts", {}, figures.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, share(value)))));
+  return h(
+    "div.facts",
+    {},
+    figures.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, share(value)))),
+  );
 }
 
 function leftOut({ strange_images: images, strange_classes: classes }) {
   if (!images && !classes) return null;
-  return h("p.warn", {}, `Left out: ${many(images, "box", "boxes")} of images that it is not judged by, ${count(classes)} of classes that the project does not have.`);
+  return h(
+    "p.warn",
+    {},
+    `Left out: ${many(images, "box", "boxes")} of images that it is not judged by, ${
+      count(classes)
+    } of classes that the project does not have.`,
+  );
 }

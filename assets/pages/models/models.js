@@ -32,9 +32,19 @@ class Models {
   }
 
   async load() {
-    if (!project()) return this.reading.rest(), fill(this.element, nothingChosen("Models", "Every training leaves a version here: v1, v2 and so on."));
+    if (!project()) {
+      return this.reading.rest(),
+        fill(
+          this.element,
+          nothingChosen("Models", "Every training leaves a version here: v1, v2 and so on."),
+        );
+    }
     const of = project();
-    return this.reading.show(of, () => get(`/api/projects/${encodeURIComponent(of)}/models`), (found) => this.take(found));
+    return this.reading.show(
+      of,
+      () => get(`/api/projects/${encodeURIComponent(of)}/models`),
+      (found) => this.take(found),
+    );
   }
 
   async take(found) {
@@ -43,11 +53,14 @@ class Models {
     this.found = found;
     this.draw(found);
     const named = query().get("model");
-    const chosen = named ? found.find((one) => one.name === named) : (found.find((one) => one.champion) ?? found[0]);
+    const chosen = named
+      ? found.find((one) => one.name === named)
+      : (found.find((one) => one.champion) ?? found[0]);
     if (!chosen) return this.lack(named);
     const shown = JSON.stringify([chosen, found.find((one) => one.champion)?.name]);
     if (shown === this.shown) return undefined;
-    const ask = () => Promise.all([get(`/api/models/${chosen.id}`), get(`/api/projects/${encodeURIComponent(project())}`)]);
+    const ask = () =>
+      Promise.all([get(`/api/models/${chosen.id}`), get(`/api/projects/${encodeURIComponent(project())}`)]);
     return this.close.show(String(chosen.id), ask, ([told, of]) => {
       this.shown = shown;
       this.colors = Object.fromEntries(of.classes.map((one) => [one.name, one.color]));
@@ -59,7 +72,14 @@ class Models {
     if (this.shown === name) return;
     this.shown = name;
     this.close.rest();
-    fill(this.told, h("section.panel", {}, noSuch(`model ${name}`, address({ project: project(), tab: "models" }), "Show the champion")));
+    fill(
+      this.told,
+      h(
+        "section.panel",
+        {},
+        noSuch(`model ${name}`, address({ project: project(), tab: "models" }), "Show the champion"),
+      ),
+    );
   }
 
   draw(found) {
@@ -67,34 +87,79 @@ class Models {
     const chosen = query().get("model") ?? champion?.name ?? found[0].name;
     const heads = ["Model", "Family", "State", "mAP@.5", "mAP .5:.95", "Δ to champion", "Images", "Trained"];
     const focused = document.activeElement?.getAttribute("data-key");
-    fill(this.list, h("table", {}, h("thead", {}, h("tr", {}, heads.map((name, at) => h(`th${at > 2 && at < 7 ? ".number" : ""}`, {}, name)))),
-      h("tbody", {}, found.map((one) => row(one, champion, one.name === chosen)))));
-    if (focused) /** @type {HTMLElement|null} */ (this.list.querySelector(`[data-key="${focused}"]`))?.focus();
+    fill(
+      this.list,
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h("tr", {}, heads.map((name, at) => h(`th${at > 2 && at < 7 ? ".number" : ""}`, {}, name))),
+        ),
+        h("tbody", {}, found.map((one) => row(one, champion, one.name === chosen))),
+      ),
+    );
+    if (focused) {
+      /** @type {HTMLElement|null} */ (this.list.querySelector(`[data-key="${focused}"]`))?.focus();
+    }
   }
 
   details(told, colors) {
     const ready = told.state === "ready";
-    return h("section.panel", {}, h("header", {}, h("h2", {}, `${told.name}${told.champion ? ", the champion" : ""}`), ready && this.actions(told)),
-      h("div.inside", {}, ready ? h("p", { style: { fontSize: "15px" } }, told.verdict) : h("p", {}, STATES[told.state]),
-        ready && measured(told, colors), provenance(told, this.found.find((one) => one.id === told.parent)?.name)));
+    return h(
+      "section.panel",
+      {},
+      h(
+        "header",
+        {},
+        h("h2", {}, `${told.name}${told.champion ? ", the champion" : ""}`),
+        ready && this.actions(told),
+      ),
+      h(
+        "div.inside",
+        {},
+        ready ? h("p", { style: { fontSize: "15px" } }, told.verdict) : h("p", {}, STATES[told.state]),
+        ready && measured(told, colors),
+        provenance(told, this.found.find((one) => one.id === told.parent)?.name),
+      ),
+    );
   }
 
   actions(told) {
-    return h("span.row", {},
+    return h(
+      "span.row",
+      {},
       !told.champion && this.promoter(told),
-      h("button.for-labeler", { onclick: () => this.measure(() => evaluate(told, this.found, this.colors)) }, "Evaluate"),
-      h("button.for-labeler", { title: "Measure what another program found on the images held out from this model", onclick: () => this.measure(() => judge(told.name, this.colors)) }, "Judge a file …"),
+      h(
+        "button.for-labeler",
+        { onclick: () => this.measure(() => evaluate(told, this.found, this.colors)) },
+        "Evaluate",
+      ),
+      h("button.for-labeler", {
+        title: "Measure what another program found on the images held out from this model",
+        onclick: () => this.measure(() => judge(told.name, this.colors)),
+      }, "Judge a file …"),
       h("a.button", { href: address({ project: project(), tab: "detect", model: told.name }) }, "Detect"),
-      h("button.for-labeler", { onclick: () => publish(told) }, "Export"));
+      h("button.for-labeler", { onclick: () => publish(told) }, "Export"),
+    );
   }
 
   /** Suggested where it is clearly better; else a question, also before the way back to a former champion. */
   promoter(told) {
     const champion = this.found.find((one) => one.champion);
-    if (told.offered || !champion) return h(`button.for-admin${told.offered ? ".primary" : ""}`, { onclick: () => this.promote(told) }, "Promote");
+    if (told.offered || !champion) {
+      return h(
+        `button.for-admin${told.offered ? ".primary" : ""}`,
+        { onclick: () => this.promote(told) },
+        "Promote",
+      );
+    }
     const verb = told.reigned ? `Back to ${told.name}` : "Promote";
     const title = told.reigned ? verb : `Promote ${told.name}`;
-    return h("button.for-admin", { onclick: async () => (await ask(title, verb, beside(told, champion))) && this.promote(told) }, `${verb} …`);
+    return h("button.for-admin", {
+      onclick: async () => (await ask(title, verb, beside(told, champion))) && this.promote(told),
+    }, `${verb} …`);
   }
 
   async measure(work) {
@@ -114,7 +179,10 @@ class Models {
 function beside(told, champion) {
   const figures = [told, champion].map((one) => `${one.name} ${share(worth(one))}`);
   const name = told.metrics.accuracy === undefined ? "mAP@.5" : "Accuracy";
-  return [h("p", {}, `${told.verdict} ${champion.name} is the champion.`), h("p.number", {}, `${name}, each on its own held-out images: ${figures.join(", ")}.`)];
+  return [
+    h("p", {}, `${told.verdict} ${champion.name} is the champion.`),
+    h("p.number", {}, `${name}, each on its own held-out images: ${figures.join(", ")}.`),
+  ];
 }
 
 function worth(one) {
@@ -123,42 +191,108 @@ function worth(one) {
 
 function row(one, champion, chosen) {
   const now = worth(one), best = champion && worth(champion);
-  const difference = champion && champion !== one && Number.isFinite(now) && Number.isFinite(best) ? now - best : null;
+  const difference = champion && champion !== one && Number.isFinite(now) && Number.isFinite(best)
+    ? now - best
+    : null;
   const interval = one.metrics.intervals?.map50;
-  return h(`tr${chosen ? ".chosen" : ""}`, { "aria-current": chosen ? "true" : null },
-    h("td", {}, h("a", { href: address({ project: project(), tab: "models", model: one.name }), data: { key: one.name } }, h("b", {}, one.name)), one.champion && h("span.chip", { style: { marginLeft: "8px" } }, "champion")),
-    h("td", {}, one.family), h(`td.${{ failed: "bad", ready: "good", training: "warn", cancelled: "quiet-text" }[one.state]}`, {}, STATES[one.state]),
-    h("td.number", { title: interval ? `95 % between ${share(interval[0])} and ${share(interval[1])}` : "" }, share(now), interval && h("small", {}, ` ± ${share((interval[1] - interval[0]) / 2)}`)),
+  return h(
+    `tr${chosen ? ".chosen" : ""}`,
+    { "aria-current": chosen ? "true" : null },
+    h(
+      "td",
+      {},
+      h("a", {
+        href: address({ project: project(), tab: "models", model: one.name }),
+        data: { key: one.name },
+      }, h("b", {}, one.name)),
+      one.champion && h("span.chip", { style: { marginLeft: "8px" } }, "champion"),
+    ),
+    h("td", {}, one.family),
+    h(
+      `td.${{ failed: "bad", ready: "good", training: "warn", cancelled: "quiet-text" }[one.state]}`,
+      {},
+      STATES[one.state],
+    ),
+    h(
+      "td.number",
+      { title: interval ? `95 % between ${share(interval[0])} and ${share(interval[1])}` : "" },
+      share(now),
+      interval && h("small", {}, ` ± ${share((interval[1] - interval[0]) / 2)}`),
+    ),
     h("td.number", {}, share(one.metrics.map50_95)),
-    h(`td.number${difference > 0 ? ".good" : difference < 0 ? ".bad" : ""}`, {}, difference === null ? "" : `${difference >= 0 ? "+" : "−"}${share(Math.abs(difference))}`),
-    h("td.number", {}, one.metrics.images ? count(one.metrics.images) : "–"), h("td", {}, ago(one.at)));
+    h(
+      `td.number${difference > 0 ? ".good" : difference < 0 ? ".bad" : ""}`,
+      {},
+      difference === null ? "" : `${difference >= 0 ? "+" : "−"}${share(Math.abs(difference))}`,
+    ),
+    h("td.number", {}, one.metrics.images ? count(one.metrics.images) : "–"),
+    h("td", {}, ago(one.at)),
+  );
 }
 
 function provenance(told, parent) {
   const from = told.provenance, of = told.parameters;
   const facts = [
-    ["Snapshot", told.snapshot], ["Seed", of.seed], ["Start", of.start || "family's own"], ["Parent", parent], ["Epochs", of.epochs], ["Image size", of.image_size],
-    ["Took", from.seconds && span(from.seconds)], ["Cluster", from.cluster], ["Machine", from.machine && `${from.machine}, ${from.devices}`], ["Code", from.code],
-    ["Weights", told.weights && h("span.mono", { title: `SHA-256 ${told.weights}` }, told.weights.slice(0, 12))], ["By", told.author],
+    ["Snapshot", told.snapshot],
+    ["Seed", of.seed],
+    ["Start", of.start || "family's own"],
+    ["Parent", parent],
+    ["Epochs", of.epochs],
+    ["Image size", of.image_size],
+    ["Took", from.seconds && span(from.seconds)],
+    ["Cluster", from.cluster],
+    ["Machine", from.machine && `${from.machine}, ${from.devices}`],
+    ["Code", from.code],
+    [
+      "Weights",
+      told.weights && h("span.mono", { title: `SHA-256 ${told.weights}` }, told.weights.slice(0, 12)),
+    ],
+    ["By", told.author],
   ].filter(([, value]) => value !== undefined && value !== null && value !== "");
-  return h("div.facts", {}, facts.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, value instanceof Node ? value : String(value)))),
-    told.job && h("a", { href: address({ project: project(), tab: "jobs" }) }, `Job ${told.job}`));
+  return h(
+    "div.facts",
+    {},
+    facts.map(([name, value]) =>
+      h("span", {}, `${name} `, h("b", {}, value instanceof Node ? value : String(value)))
+    ),
+    told.job && h("a", { href: address({ project: project(), tab: "jobs" }) }, `Job ${told.job}`),
+  );
 }
 
 async function publish(told) {
-  const runtime = select([["onnx", "ONNX"], ["openvino", "OpenVINO"], ["torchscript", "TorchScript"]], "onnx");
+  const runtime = select(
+    [["onnx", "ONNX"], ["openvino", "OpenVINO"], ["torchscript", "TorchScript"]],
+    "onnx",
+  );
   if (!(await ask(`Export ${told.name}`, "Export", field("Form", runtime)))) return;
   await attempt(async () => {
     const job = await send("POST", `/api/models/${told.id}/publish`, { runtime: runtime.value });
     const place = h("div", { style: { display: "grid", gap: "8px" }, "aria-live": "polite" });
     const closed = ask(`Export ${told.name}`, "", place);
-    await follow(job, place, (done) => h("a.button.primary", { href: `/api/jobs/${done.id}/file`, download: "" }, `Download ${done.result.file}`));
+    await follow(
+      job,
+      place,
+      (done) =>
+        h(
+          "a.button.primary",
+          { href: `/api/jobs/${done.id}/file`, download: "" },
+          `Download ${done.result.file}`,
+        ),
+    );
     await closed;
   });
 }
 
 function empty() {
-  return h("div.empty", {}, h("h2", {}, "No model yet"),
-    h("p", {}, "A training leaves a version here, measured on images it has never seen. Without any, the golden board still proposes defects under Detect."),
-    h("a.button.primary", { href: address({ project: project(), tab: "train" }) }, "Train the first one"));
+  return h(
+    "div.empty",
+    {},
+    h("h2", {}, "No model yet"),
+    h(
+      "p",
+      {},
+      "A training leaves a version here, measured on images it has never seen. Without any, the golden board still proposes defects under Detect.",
+    ),
+    h("a.button.primary", { href: address({ project: project(), tab: "train" }) }, "Train the first one"),
+  );
 }

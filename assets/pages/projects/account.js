@@ -8,7 +8,9 @@ import { ago } from "../../shared/words.js";
 
 /** Show one's own account. @param {string} name */
 export async function account(name) {
-  await ask(name, "", [password(), h("h3", {}, "Logged in"), await logins("", "End all others")], { wide: true });
+  await ask(name, "", [password(), h("h3", {}, "Logged in"), await logins("", "End all others")], {
+    wide: true,
+  });
 }
 
 /** Where somebody is logged in; without a name oneself. @param {string} name @param {string} all what ends all of them */
@@ -16,10 +18,13 @@ export async function logins(name, all) {
   const of = name ? `?of=${encodeURIComponent(name)}` : "";
   const list = h("div.logins");
   const end = (path) => attempt(async () => draw(await send("DELETE", `/api/logins${path}`)));
-  const draw = (found) => refill(list,
-    found.map((one) => line(one, () => end(`/${one.id}`))),
-    found.some((one) => !one.here) && h("button", { type: "button", onclick: () => end(of) }, all),
-    found.length === 0 && h("p.hint", {}, "Nowhere."));
+  const draw = (found) =>
+    refill(
+      list,
+      found.map((one) => line(one, () => end(`/${one.id}`))),
+      found.some((one) => !one.here) && h("button", { type: "button", onclick: () => end(of) }, all),
+      found.length === 0 && h("p.hint", {}, "Nowhere."),
+    );
   await attempt(async () => draw(await get(`/api/logins${of}`)));
   return list;
 }
@@ -27,8 +32,12 @@ export async function logins(name, all) {
 function line(one, end) {
   const words = one.here ? "here" : `seen ${ago(one.seen)}`;
   const place = `${device(one.browser)}, ${one.address || "unknown address"}`;
-  return h("div.row.spread", {}, h("span", { title: one.browser }, `${place}: since ${ago(one.began)}, ${words}`),
-    !one.here && h("button.quiet", { type: "button", onclick: end, "aria-label": `End ${place}` }, "End"));
+  return h(
+    "div.row.spread",
+    {},
+    h("span", { title: one.browser }, `${place}: since ${ago(one.began)}, ${words}`),
+    !one.here && h("button.quiet", { type: "button", onclick: end, "aria-label": `End ${place}` }, "End"),
+  );
 }
 
 /** The browser and the system, as people call them. @param {string} agent */
@@ -41,12 +50,23 @@ function device(agent) {
 
 function password() {
   const old = h("input", { type: "password", autocomplete: "current-password", maxLength: 1000 });
-  const fresh = h("input", { type: "password", autocomplete: "new-password", maxLength: 1000, placeholder: "8 characters or more" });
-  const change = () => attempt(async () => {
-    await send("PUT", "/api/me/password", { old: old.value, new: fresh.value });
-    old.value = fresh.value = "";
-    toast("Your password is changed, and all your other logins have ended.", "done");
+  const fresh = h("input", {
+    type: "password",
+    autocomplete: "new-password",
+    maxLength: 1000,
+    placeholder: "8 characters or more",
   });
-  return h("div.form-grid.new-password", {}, field("Your password", old), field("New password", fresh),
-    h("button.primary", { type: "button", onclick: change }, "Change"));
+  const change = () =>
+    attempt(async () => {
+      await send("PUT", "/api/me/password", { old: old.value, new: fresh.value });
+      old.value = fresh.value = "";
+      toast("Your password is changed, and all your other logins have ended.", "done");
+    });
+  return h(
+    "div.form-grid.new-password",
+    {},
+    field("Your password", old),
+    field("New password", fresh),
+    h("button.primary", { type: "button", onclick: change }, "Change"),
+  );
 }

@@ -19,7 +19,11 @@ export async function choices(project) {
       lines.forEach((one, at) => one.show(classes[at], classes));
     } else {
       lines = classes.map((one) => line(one, classes, base, draw));
-      refill(list, lines.length === 0 ? h("p.quiet-text", {}, "No class yet.") : heads(), lines.map((one) => one.element));
+      refill(
+        list,
+        lines.length === 0 ? h("p.quiet-text", {}, "No class yet.") : heads(),
+        lines.map((one) => one.element),
+      );
     }
     site.dispatchEvent(new Event("projects"));
   };
@@ -28,7 +32,11 @@ export async function choices(project) {
 }
 
 function heads() {
-  return h("div.class-line.head", { "aria-hidden": "true" }, ["", "", "Name", "Key", "Severity", ""].map((words) => h("span", {}, words)));
+  return h(
+    "div.class-line.head",
+    { "aria-hidden": "true" },
+    ["", "", "Name", "Key", "Severity", ""].map((words) => h("span", {}, words)),
+  );
 }
 
 /** A class as a line of fields; what a field says is kept when the server takes it. */
@@ -47,17 +55,35 @@ function line(one, all, base, draw) {
   const name = kept(h("input"), () => ({ name: name.value }));
   const color = kept(h("input", { type: "color" }), () => ({ color: color.value }));
   const key = kept(h("input", { maxLength: 1, title: "Key" }), () => ({ hotkey: key.value }));
-  const severity = kept(h("input", { type: "number", min: 0, max: 10, title: "Severity, 0 to 10" }), () => ({ severity: Number(severity.value) }));
+  const severity = kept(
+    h("input", { type: "number", min: 0, max: 10, title: "Severity, 0 to 10" }),
+    () => ({ severity: Number(severity.value) }),
+  );
   const tools = h("span.row");
   const show = (now, every) => {
     told(name, now.name, "Name");
     told(color, now.color, `Colour of ${now.name}`);
     told(key, now.hotkey, `Key of ${now.name}`);
     told(severity, now.severity, `Severity of ${now.name}`);
-    refill(tools, mover(now, every, base, draw, -1), mover(now, every, base, draw, 1), merger(now, every, base, draw), remover(now, base, draw));
+    refill(
+      tools,
+      mover(now, every, base, draw, -1),
+      mover(now, every, base, draw, 1),
+      merger(now, every, base, draw),
+      remover(now, base, draw),
+    );
   };
   show(one, all);
-  const element = h("div.class-line", {}, h("span.number.quiet-text", {}, one.index + 1), color, name, key, severity, tools);
+  const element = h(
+    "div.class-line",
+    {},
+    h("span.number.quiet-text", {}, one.index + 1),
+    color,
+    name,
+    key,
+    severity,
+    tools,
+  );
   return { id: one.id, element, show };
 }
 
@@ -74,49 +100,74 @@ function mover(one, all, base, draw, step) {
   const at = order.indexOf(one.id);
   const words = step < 0 ? "up" : "down";
   return h("button.quiet", {
-    type: "button", title: `Move ${words}`, "aria-label": `Move ${one.name} ${words}`,
+    type: "button",
+    title: `Move ${words}`,
+    "aria-label": `Move ${one.name} ${words}`,
     disabled: at + step < 0 || at + step >= order.length,
-    onclick: () => attempt(async () => {
-      [order[at], order[at + step]] = [order[at + step], order[at]];
-      await send("PUT", base, { classes: order });
-      await draw();
-    }),
+    onclick: () =>
+      attempt(async () => {
+        [order[at], order[at + step]] = [order[at + step], order[at]];
+        await send("PUT", base, { classes: order });
+        await draw();
+      }),
   }, step < 0 ? "↑" : "↓");
 }
 
 function merger(one, all, base, draw) {
   const others = all.filter((other) => other.id !== one.id).map((other) => [String(other.id), other.name]);
-  const merge = () => attempt(async () => {
-    const into = select(others, others[0][0], null, { "aria-label": `Merge ${one.name} into` });
-    const warning = `Every box of ${one.name} becomes a box of that class. This cannot be undone.`;
-    if (!(await ask(`Merge ${one.name}`, "Merge", [field("Into", into, warning)], { danger: true }))) return;
-    await send("POST", `${base}/${one.id}/merge`, { into: Number(into.value) });
-    toast(`${one.name} is now part of ${into.selectedOptions[0].text}.`, "done");
-    await draw();
-  });
-  return h("button.quiet", { type: "button", "aria-label": `Merge ${one.name} …`, disabled: others.length === 0, onclick: merge }, "Merge into …");
+  const merge = () =>
+    attempt(async () => {
+      const into = select(others, others[0][0], null, { "aria-label": `Merge ${one.name} into` });
+      const warning = `Every box of ${one.name} becomes a box of that class. This cannot be undone.`;
+      if (!(await ask(`Merge ${one.name}`, "Merge", [field("Into", into, warning)], { danger: true }))) {
+        return;
+      }
+      await send("POST", `${base}/${one.id}/merge`, { into: Number(into.value) });
+      toast(`${one.name} is now part of ${into.selectedOptions[0].text}.`, "done");
+      await draw();
+    });
+  return h("button.quiet", {
+    type: "button",
+    "aria-label": `Merge ${one.name} …`,
+    disabled: others.length === 0,
+    onclick: merge,
+  }, "Merge into …");
 }
 
 function remover(one, base, draw) {
-  const remove = () => attempt(async () => {
-    const { boxes, images } = await get(`${base}/${one.id}/uses`);
-    const told = images === 0 ? "No label has it." : `With it ${many(boxes, "box goes", "boxes go")} from ${many(images, "image")}; each image keeps its earlier revisions.`;
-    if (!(await ask(`Remove the class ${one.name}`, "Remove", [h("p", {}, `${told} What runs found keeps this name.`)], { danger: true }))) return;
-    await send("POST", `${base}/${one.id}/retire`, {});
-    toast(`${one.name} is removed; a class of this name that you add is the same one again.`, "done");
-    await draw();
-  });
-  return h("button.quiet", { type: "button", "aria-label": `Remove ${one.name} …`, onclick: remove }, "Remove …");
+  const remove = () =>
+    attempt(async () => {
+      const { boxes, images } = await get(`${base}/${one.id}/uses`);
+      const told = images === 0
+        ? "No label has it."
+        : `With it ${many(boxes, "box goes", "boxes go")} from ${
+          many(images, "image")
+        }; each image keeps its earlier revisions.`;
+      if (
+        !(await ask(`Remove the class ${one.name}`, "Remove", [
+          h("p", {}, `${told} What runs found keeps this name.`),
+        ], { danger: true }))
+      ) return;
+      await send("POST", `${base}/${one.id}/retire`, {});
+      toast(`${one.name} is removed; a class of this name that you add is the same one again.`, "done");
+      await draw();
+    });
+  return h(
+    "button.quiet",
+    { type: "button", "aria-label": `Remove ${one.name} …`, onclick: remove },
+    "Remove …",
+  );
 }
 
 function adder(base, draw) {
   const name = h("input", { placeholder: "Name of a new class", "aria-label": "Name of a new class" });
-  const add = () => attempt(async () => {
-    await send("POST", base, { name: name.value });
-    name.value = "";
-    await draw();
-    name.focus();
-  });
+  const add = () =>
+    attempt(async () => {
+      await send("POST", base, { name: name.value });
+      name.value = "";
+      await draw();
+      name.focus();
+    });
   name.addEventListener("keydown", (event) => event.key === "Enter" && (event.preventDefault(), add()));
   return h("div.row", {}, name, h("button", { type: "button", onclick: add }, "Add class"));
 }

@@ -18,10 +18,17 @@ export async function members(project) {
   [all, some].forEach(({ input }) => input.addEventListener("change", show));
   show();
   if (!(await ask(`Members of ${project.name}`, "Save", [all.line, some.line, list]))) return;
-  const names = all.input.checked ? null : boxes.filter(({ input }) => input.checked && !input.disabled).map(({ name }) => name);
+  const names = all.input.checked
+    ? null
+    : boxes.filter(({ input }) => input.checked && !input.disabled).map(({ name }) => name);
   await attempt(async () => {
     await send("PUT", base, { members: names });
-    toast(names ? `${project.name} is for its members now.` : `${project.name} is open to everybody with an account.`, "done");
+    toast(
+      names
+        ? `${project.name} is for its members now.`
+        : `${project.name} is open to everybody with an account.`,
+      "done",
+    );
   });
 }
 
@@ -33,5 +40,14 @@ function radio(words, checked) {
 function person({ name, role }, chosen) {
   const admin = role === "admin";
   const input = h("input", { type: "checkbox", checked: admin || chosen.includes(name), disabled: admin });
-  return { name, input, line: fill(h("label.row"), input, h("b", {}, name), h("span.quiet-text", {}, admin ? "admin, enters every project" : role)) };
+  return {
+    name,
+    input,
+    line: fill(
+      h("label.row"),
+      input,
+      h("b", {}, name),
+      h("span.quiet-text", {}, admin ? "admin, enters every project" : role),
+    ),
+  };
 }

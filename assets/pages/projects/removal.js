@@ -25,13 +25,22 @@ export async function removal(project) {
 
 function putAway(base, number) {
   const line = h("div.row", {}, h("span", {}, `${many(number, "image is", "images are")} put away.`));
-  const act = (where, words) => () => attempt(async () => {
-    await send("POST", `${base}/${where}`, {});
-    line.replaceChildren(words);
-    site.dispatchEvent(new Event("projects"));
-  });
+  const act = (where, words) => () =>
+    attempt(async () => {
+      await send("POST", `${base}/${where}`, {});
+      line.replaceChildren(words);
+      site.dispatchEvent(new Event("projects"));
+    });
   line.append(
-    h("button.quiet", { type: "button", onclick: act("bring-back", "They are back in Browse.") }, "Bring them back"),
-    h("button.quiet", { type: "button", onclick: act("purge", "They are being removed; Jobs shows how far it is.") }, "Remove them for good"));
+    h(
+      "button.quiet",
+      { type: "button", onclick: act("bring-back", "They are back in Browse.") },
+      "Bring them back",
+    ),
+    h("button.quiet", {
+      type: "button",
+      onclick: act("purge", "They are being removed; Jobs shows how far it is."),
+    }, "Remove them for good"),
+  );
   return line;
 }

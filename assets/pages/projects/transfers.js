@@ -8,10 +8,26 @@ import { attempt, project, query, site, toast } from "../../shared/site.js";
 import { progress } from "../train/train.js";
 import { bytes, count, many } from "../../shared/words.js";
 
-const FORMATS = [["auto", "Recognise it"], ["deeppcb", "DeepPCB, with templates"], ["voc", "Pascal VOC XML"], ["yolo", "YOLO text files"], ["coco", "COCO JSON"], ["folders", "Plain pictures, or a folder a class"]];
-const WHICH = [["all", "All images"], ["train", "Training split"], ["val", "Validation split"], ["test", "Test split"]];
-const SHARES = [["", "Leave without one"], ["80,10,10", "80 % training, 10 % validation, 10 % test"], ["70,15,15", "70 % training, 15 % validation, 15 % test"], ["80,20", "80 % training, 20 % validation"]];
-const MASKS = [["", "Say that they are there"], ["instance", "A box around each thing"], ["colour", "A class for each colour, a box around each part"], ["skip", "Leave them out"]];
+const FORMATS = [
+  ["auto", "Recognise it"],
+  ["deeppcb", "DeepPCB, with templates"],
+  ["voc", "Pascal VOC XML"],
+  ["yolo", "YOLO text files"],
+  ["coco", "COCO JSON"],
+  ["folders", "Plain pictures, or a folder a class"],
+];
+const WHICH = [["all", "All images"], ["train", "Training split"], ["val", "Validation split"], [
+  "test",
+  "Test split",
+]];
+const SHARES = [["", "Leave without one"], ["80,10,10", "80 % training, 10 % validation, 10 % test"], [
+  "70,15,15",
+  "70 % training, 15 % validation, 15 % test",
+], ["80,20", "80 % training, 20 % validation"]];
+const MASKS = [["", "Say that they are there"], ["instance", "A box around each thing"], [
+  "colour",
+  "A class for each colour, a box around each part",
+], ["skip", "Leave them out"]];
 const FINAL = ["done", "failed", "cancelled"];
 const AT_ONCE = 3;
 const SHOWN = 50;
@@ -29,13 +45,27 @@ export async function importInto(into) {
   files.addEventListener("change", say);
   folder.addEventListener("change", say);
   const yes = await ask(`Import into ${into.name}`, "Import", [
-    field("Pictures, label files or an archive", files), field("Or a whole folder", folder), chosen,
-    h("div.for-admin", {}, field("Or a place on the server", path)), field("Format", format, "Labels that come along are taken; what is there already is skipped."),
-    field("Masks beside pictures", masks, "Pictures that tell of each pixel of another one what it is, in a folder such as masks."),
+    field("Pictures, label files or an archive", files),
+    field("Or a whole folder", folder),
+    chosen,
+    h("div.for-admin", {}, field("Or a place on the server", path)),
+    field("Format", format, "Labels that come along are taken; what is there already is skipped."),
+    field(
+      "Masks beside pictures",
+      masks,
+      "Pictures that tell of each pixel of another one what it is, in a folder such as masks.",
+    ),
     field("Lot", lot, "The group of those pictures for which the source names none."),
   ]);
   if (!yes) return;
-  await attempt(() => run(into, [...files.files, ...folder.files], { path: path.value, format: format.value, masks: masks.value, lot: lot.value }));
+  await attempt(() =>
+    run(into, [...files.files, ...folder.files], {
+      path: path.value,
+      format: format.value,
+      masks: masks.value,
+      lot: lot.value,
+    })
+  );
 }
 
 async function run(into, files, asked) {
@@ -48,7 +78,11 @@ async function run(into, files, asked) {
       body.token = token();
       await sendAll(into, files, body.token, place);
     }
-    await follow(await send("POST", `/api/projects/${encodeURIComponent(into.name)}/import`, body), place, imported);
+    await follow(
+      await send("POST", `/api/projects/${encodeURIComponent(into.name)}/import`, body),
+      place,
+      imported,
+    );
     site.dispatchEvent(new Event("projects"));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -64,13 +98,24 @@ async function sendAll(into, files, name, place) {
   const all = files.reduce((total, file) => total + file.size, 0) || 1;
   const show = () => {
     const gone = [...shares.entries()].reduce((total, [file, share]) => total + share * file.size, 0);
-    fill(place, progress({ state: "running", progress: gone / all, message: `Uploading: ${bytes(gone)} of ${bytes(all)}` }));
+    fill(
+      place,
+      progress({
+        state: "running",
+        progress: gone / all,
+        message: `Uploading: ${bytes(gone)} of ${bytes(all)}`,
+      }),
+    );
   };
   const waiting = [...files];
   const line = async () => {
     for (let file = waiting.shift(); file; file = waiting.shift()) {
       const inside = (file.webkitRelativePath || file.name).split("/").map(encodeURIComponent).join("/");
-      await upload(`/api/projects/${encodeURIComponent(into.name)}/uploads/${name}/${inside}`, file, (share) => (shares.set(file, share), show()));
+      await upload(
+        `/api/projects/${encodeURIComponent(into.name)}/uploads/${name}/${inside}`,
+        file,
+        (share) => (shares.set(file, share), show()),
+      );
       shares.set(file, 1);
       show();
     }
@@ -81,7 +126,11 @@ async function sendAll(into, files, name, place) {
 /** Show how far a job is, then what it says at its end. */
 export async function follow(job, place, say) {
   for (;;) {
-    fill(place, progress(job), job.state === "queued" && h("p.quiet-text", {}, "You may close this; Jobs shows how far it is."));
+    fill(
+      place,
+      progress(job),
+      job.state === "queued" && h("p.quiet-text", {}, "You may close this; Jobs shows how far it is."),
+    );
     if (FINAL.includes(job.state)) break;
     await new Promise((resolve) => setTimeout(resolve, 500));
     job = await get(`/api/jobs/${job.id}`);
@@ -94,14 +143,29 @@ export async function follow(job, place, say) {
 function imported(job) {
   const result = job.result;
   return [
-    h("p.good", {}, `${many(result.images, "image")}, ${many(result.goldens, "golden")} and ${many(result.boxes, "box", "boxes")} added; ${count(result.skipped)} were there already.`),
-    result.unusable > 0 && [h("p.bad", {}, `${many(result.unusable, "file or line", "files or lines")} could not be used:`), listed(result.problems)],
+    h(
+      "p.good",
+      {},
+      `${many(result.images, "image")}, ${many(result.goldens, "golden")} and ${
+        many(result.boxes, "box", "boxes")
+      } added; ${count(result.skipped)} were there already.`,
+    ),
+    result.unusable > 0 &&
+    [
+      h("p.bad", {}, `${many(result.unusable, "file or line", "files or lines")} could not be used:`),
+      listed(result.problems),
+    ],
   ];
 }
 
 function listed(problems) {
-  return h("ul", { style: { margin: 0, maxHeight: "240px", overflow: "auto" } },
-    problems.slice(0, SHOWN).map((one) => h("li", {}, h("span.mono", {}, `${one.file}${one.line ? `:${one.line}` : ""}`), ` ${one.reason}`)));
+  return h(
+    "ul",
+    { style: { margin: 0, maxHeight: "240px", overflow: "auto" } },
+    problems.slice(0, SHOWN).map((one) =>
+      h("li", {}, h("span.mono", {}, `${one.file}${one.line ? `:${one.line}` : ""}`), ` ${one.reason}`)
+    ),
+  );
 }
 
 /**
@@ -111,21 +175,44 @@ function listed(problems) {
 export async function exportFrom(of, images = []) {
   const filter = [of.name, String(of.id)].includes(project()) ? filters(query()) : "";
   const format = select(FORMATS.slice(1), "coco");
-  const which = select([images.length && ["chosen", `The ${many(images.length, "chosen image")}`], filter && ["shown", "As Browse is filtered"], ...WHICH].filter(Boolean), images.length ? "chosen" : "all");
+  const which = select(
+    [
+      images.length && ["chosen", `The ${many(images.length, "chosen image")}`],
+      filter && ["shown", "As Browse is filtered"],
+      ...WHICH,
+    ].filter(Boolean),
+    images.length ? "chosen" : "all",
+  );
   const undone = h("input", { type: "checkbox" });
   const shares = select(SHARES, "");
   const form = [
-    field("Format", format, "Boxes go along in every format but plain pictures."), field("Images", which),
+    field("Format", format, "Boxes go along in every format but plain pictures."),
+    field("Images", which),
     h("label.row", {}, undone, "Also those that are not done"),
-    h("p.quiet-text", {}, "Other programs take a picture without boxes for one without defects, so only what is done leaves."),
-    field("Images without a split", shares, "Images of one group are never torn apart. The project keeps its splits as they are."),
+    h(
+      "p.quiet-text",
+      {},
+      "Other programs take a picture without boxes for one without defects, so only what is done leaves.",
+    ),
+    field(
+      "Images without a split",
+      shares,
+      "Images of one group are never torn apart. The project keeps its splits as they are.",
+    ),
   ];
   if (!(await ask(`Export ${of.name}`, "Export", form))) return;
   const chosen = { chosen: { images }, shown: { filter }, all: {} }[which.value] ?? { splits: [which.value] };
-  const body = { format: format.value, ...chosen, states: undone.checked ? ["all"] : [], shares: shares.value.split(",").filter(Boolean).map(Number) };
+  const body = {
+    format: format.value,
+    ...chosen,
+    states: undone.checked ? ["all"] : [],
+    shares: shares.value.split(",").filter(Boolean).map(Number),
+  };
   const place = h("div", { style: { display: "grid", gap: "8px" }, "aria-live": "polite" });
   const closed = ask(`Export ${of.name}`, "", place);
-  await attempt(async () => follow(await send("POST", `/api/projects/${encodeURIComponent(of.name)}/export`, body), place, exported));
+  await attempt(async () =>
+    follow(await send("POST", `/api/projects/${encodeURIComponent(of.name)}/export`, body), place, exported)
+  );
   await closed;
 }
 
@@ -147,5 +234,7 @@ function filters(from) {
 }
 
 function sum(files) {
-  return files.length ? `${many(files.length, "file")}, ${bytes(files.reduce((total, file) => total + file.size, 0))}` : "";
+  return files.length
+    ? `${many(files.length, "file")}, ${bytes(files.reduce((total, file) => total + file.size, 0))}`
+    : "";
 }

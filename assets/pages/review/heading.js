@@ -5,9 +5,24 @@ import * as net from "../../shared/net.js";
 import { go } from "../../shared/site.js";
 import * as words from "../../shared/words.js";
 
-const SORTS = [["doubt", "Most doubtful first"], ["score", "Best score first"], ["detections", "Most detections first"], ["size", "Largest first"], ["name", "By name"]];
-const SCORES = [["", "Any score"], ["0.25", "Score ≥ .25"], ["0.5", "Score ≥ .50"], ["0.75", "Score ≥ .75"], ["0.9", "Score ≥ .90"]];
-const STANDS = [["", "Open"], ["rule-fail", "Open, failed by the rule"], ["rule-pass", "Open, passed by the rule"], ["pass", "Passed by people"], ["fail", "Failed by people"]];
+const SORTS = [
+  ["doubt", "Most doubtful first"],
+  ["score", "Best score first"],
+  ["detections", "Most detections first"],
+  ["size", "Largest first"],
+  ["name", "By name"],
+];
+const SCORES = [["", "Any score"], ["0.25", "Score ≥ .25"], ["0.5", "Score ≥ .50"], ["0.75", "Score ≥ .75"], [
+  "0.9",
+  "Score ≥ .90",
+]];
+const STANDS = [
+  ["", "Open"],
+  ["rule-fail", "Open, failed by the rule"],
+  ["rule-pass", "Open, passed by the rule"],
+  ["pass", "Passed by people"],
+  ["fail", "Failed by people"],
+];
 
 export class Heading {
   constructor() {
@@ -27,7 +42,9 @@ export class Heading {
     if (run === this.run) return this.render();
     Object.assign(this, { run, lots: [] });
     this.render();
-    const lots = await net.get(`/api/runs/${run}/groups`).catch((error) => (error.status === 404 && this.lost(run), []));
+    const lots = await net.get(`/api/runs/${run}/groups`).catch((
+      error,
+    ) => (error.status === 404 && this.lost(run), []));
     if (run === this.run) this.know({ lots });
     return undefined;
   }
@@ -46,14 +63,26 @@ export class Heading {
     if (facts === this.shown) return;
     this.shown = facts;
     const choice = (name, label, rows, otherwise = "") =>
-      select(rows, query.get(name) ?? otherwise, (value) => go({ [name]: value, image: "" }), { "aria-label": label });
+      select(rows, query.get(name) ?? otherwise, (value) => go({ [name]: value, image: "" }), {
+        "aria-label": label,
+      });
     const same = (list) => list.map((one) => [one, one]);
-    fill(this.root, h("a", { href: `/?${new URLSearchParams({ project: query.get("project") ?? "", tab: "review" })}` }, "Runs"),
+    fill(
+      this.root,
+      h(
+        "a",
+        { href: `/?${new URLSearchParams({ project: query.get("project") ?? "", tab: "review" })}` },
+        "Runs",
+      ),
       h("b", {}, `Run ${this.run}`),
-      choice("sort", "Order", SORTS, "doubt"), choice("stands", "Verdict", STANDS),
-      choice("class", "Class", [["", "All classes"], ...same(this.classes)]), choice("score", "Score", SCORES),
+      choice("sort", "Order", SORTS, "doubt"),
+      choice("stands", "Verdict", STANDS),
+      choice("class", "Class", [["", "All classes"], ...same(this.classes)]),
+      choice("score", "Score", SCORES),
       this.lots.length > 0 && choice("group", "Lot", [["", "All lots"], ...same(this.lots)]),
-      h("span.lp-head-gap"), h("span.lp-hint", {}, this.others ? `${words.many(this.others, "other")} here` : ""),
-      h("button", { onclick: () => go({ view: "wall" }) }, "Defect wall"));
+      h("span.lp-head-gap"),
+      h("span.lp-hint", {}, this.others ? `${words.many(this.others, "other")} here` : ""),
+      h("button", { onclick: () => go({ view: "wall" }) }, "Defect wall"),
+    );
   }
 }

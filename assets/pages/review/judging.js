@@ -19,7 +19,9 @@ export function marks(page) {
   const stands = page.stands;
   const found = new Map(stands.filter((s) => s.label).map((s) => [/** @type {any} */ (s.label).id, s]));
   const lacking = new Set(verdicts.missed(desk, stands).map((box) => box.id));
-  const labels = page.showLabels ? desk.sheet.boxes.map((box) => labelMark(page, box, found.get(box.id), lacking.has(box.id))) : [];
+  const labels = page.showLabels
+    ? desk.sheet.boxes.map((box) => labelMark(page, box, found.get(box.id), lacking.has(box.id)))
+    : [];
   const open = page.showDetections ? stands.filter((s) => !s.own).map((s) => detectionMark(page, s)) : [];
   return [...open, ...labels];
 }
@@ -28,8 +30,14 @@ function labelMark(page, box, stand, lacking) {
   const selected = page.desk.selected.has(box.id);
   const word = lacking ? WORDS.FN : stand?.own ? SIGNS[stand.word] : "";
   return {
-    ...box, color: page.color(box.label), text: `${word} ${box.label}`.trim(), letter: page.letter(box.label), kind: lacking ? "dotted" : "solid", selected,
-    hover: page.hovered === box.id, handles: selected && page.desk.chosen.length === 1 && page.desk.editable,
+    ...box,
+    color: page.color(box.label),
+    text: `${word} ${box.label}`.trim(),
+    letter: page.letter(box.label),
+    kind: lacking ? "dotted" : "solid",
+    selected,
+    hover: page.hovered === box.id,
+    handles: selected && page.desk.chosen.length === 1 && page.desk.editable,
   };
 }
 
@@ -38,8 +46,14 @@ function detectionMark(page, { detection, word, label }) {
   const kind = label && page.showLabels && word === "TP" ? "dashed" : KINDS[word] ?? "solid";
   const said = { "false call": "×", TP: "", FP: WORDS.FP }[word] ?? word;
   return {
-    ...detection, id: name, color: page.color(detection.label), kind, selected: page.desk.selected.has(name),
-    text: `${said} ${detection.label} ${short(detection.score)}`.trim(), letter: page.letter(detection.label), hover: page.hovered === name,
+    ...detection,
+    id: name,
+    color: page.color(detection.label),
+    kind,
+    selected: page.desk.selected.has(name),
+    text: `${said} ${detection.label} ${short(detection.score)}`.trim(),
+    letter: page.letter(detection.label),
+    hover: page.hovered === name,
   };
 }
 
@@ -60,7 +74,8 @@ export function accept(desk, stands) {
   const bare = fresh.filter((s) => !s.label).map((s) => desk.taken(s.detection));
   const indices = fresh.map((s) => s.detection.idx);
   desk.commit(fresh.length > 1 ? `accept ${fresh.length}` : "accept", {
-    boxes: [...desk.sheet.boxes, ...bare], accepted: [...desk.sheet.accepted, ...over],
+    boxes: [...desk.sheet.boxes, ...bare],
+    accepted: [...desk.sheet.accepted, ...over],
     ...desk.refusing(desk.refused.filter((idx) => !indices.includes(idx))),
   });
 }
@@ -80,19 +95,54 @@ export function reject(desk, stands) {
 export function defect(page) {
   const title = h("h3");
   const words = h("div.lp-defect", {});
-  const button = (key, text, does, run) => h("button.lp-button", { onclick: run, title: tip(does, "review") }, h("kbd", {}, key), text);
-  const root = h("section.lp-section", {}, title, page.closeup.root, words, h("div.lp-three.for-labeler", {},
-    button("A", "Defect", "accept", () => page.decide("accept")), button("R", "False call", "reject", () => page.decide("reject")),
-    button("D", "Missed", "draw", () => page.acts.draw())));
+  const button = (key, text, does, run) =>
+    h("button.lp-button", { onclick: run, title: tip(does, "review") }, h("kbd", {}, key), text);
+  const root = h(
+    "section.lp-section",
+    {},
+    title,
+    page.closeup.root,
+    words,
+    h(
+      "div.lp-three.for-labeler",
+      {},
+      button("A", "Defect", "accept", () => page.decide("accept")),
+      button("R", "False call", "reject", () => page.decide("reject")),
+      button("D", "Missed", "draw", () => page.acts.draw()),
+    ),
+  );
   const render = () => {
     const { desk } = page;
     const stands = [...page.stands].sort((a, b) => b.detection.score - a.detection.score);
-    const at = stands.findIndex((s) => desk.selected.has(nameOf(s.detection)) || (s.own && desk.selected.has(s.own.id)));
+    const at = stands.findIndex((s) =>
+      desk.selected.has(nameOf(s.detection)) || (s.own && desk.selected.has(s.own.id))
+    );
     const [box] = desk.chosen;
     const stand = stands[at];
-    const mark = stand ? { ...(stand.own ?? stand.detection), color: page.color((stand.own ?? stand.detection).label), kind: "solid" } : box && { ...box, color: page.color(box.label), kind: "solid" };
-    title.textContent = stand ? `Defect ${at + 1} of ${stands.length}` : box ? "Label" : stands.length ? "All decided" : "Nothing found here";
-    fill(words, mark && [swatch(mark.color), h("b", {}, mark.label), stand && h("span.number", {}, short(stand.detection.score)), h("span.lp-word", {}, WORDS[stand?.word] ?? stand?.word ?? "")]);
+    const mark = stand
+      ? {
+        ...(stand.own ?? stand.detection),
+        color: page.color((stand.own ?? stand.detection).label),
+        kind: "solid",
+      }
+      : box && { ...box, color: page.color(box.label), kind: "solid" };
+    title.textContent = stand
+      ? `Defect ${at + 1} of ${stands.length}`
+      : box
+      ? "Label"
+      : stands.length
+      ? "All decided"
+      : "Nothing found here";
+    fill(
+      words,
+      mark &&
+        [
+          swatch(mark.color),
+          h("b", {}, mark.label),
+          stand && h("span.number", {}, short(stand.detection.score)),
+          h("span.lp-word", {}, WORDS[stand?.word] ?? stand?.word ?? ""),
+        ],
+    );
     page.closeup.show(desk.item, mark ?? null);
   };
   return { root, render };
@@ -102,21 +152,58 @@ export function defect(page) {
 export function list(page) {
   const rows = h("div.lp-boxes.lp-found");
   const count = h("span.lp-count");
-  const toggle = (name, words) => h("label.lp-check", {}, h("input", { type: "checkbox", checked: true, onchange: (/** @type {any} */ e) => {
-    page[name] = e.target.checked;
-    page.desk.changed("view");
-  } }), words);
-  const root = h("section.lp-section", {}, h("h3", {}, "Found", count), h("div.lp-toggles", {}, toggle("showLabels", "Labels"), toggle("showDetections", "Detections")), rows);
-  const row = (id, label, word, score) => h("div.lp-row", { "aria-current": String(page.desk.selected.has(id)) },
-    h("button.lp-box", { onclick: () => page.desk.select([id]) }, swatch(page.color(label), page.letter(label)), h("span.lp-name", {}, label), h("span.lp-word", {}, word), h("span.lp-size", {}, score)));
+  const toggle = (name, words) =>
+    h(
+      "label.lp-check",
+      {},
+      h("input", {
+        type: "checkbox",
+        checked: true,
+        onchange: (/** @type {any} */ e) => {
+          page[name] = e.target.checked;
+          page.desk.changed("view");
+        },
+      }),
+      words,
+    );
+  const root = h(
+    "section.lp-section",
+    {},
+    h("h3", {}, "Found", count),
+    h("div.lp-toggles", {}, toggle("showLabels", "Labels"), toggle("showDetections", "Detections")),
+    rows,
+  );
+  const row = (id, label, word, score) =>
+    h(
+      "div.lp-row",
+      { "aria-current": String(page.desk.selected.has(id)) },
+      h(
+        "button.lp-box",
+        { onclick: () => page.desk.select([id]) },
+        swatch(page.color(label), page.letter(label)),
+        h("span.lp-name", {}, label),
+        h("span.lp-word", {}, word),
+        h("span.lp-size", {}, score),
+      ),
+    );
   const render = () => {
     const stands = page.stands;
     const lacking = verdicts.missed(page.desk, stands);
     const right = stands.filter((s) => s.label && s.word !== "false call").length;
     const wrong = stands.filter((s) => s.word === "FP" || s.word === "false call").length;
     count.textContent = `${right} right · ${wrong} false · ${lacking.length} missed`;
-    fill(rows, stands.slice(0, 100).map((s) => row(s.own?.id ?? nameOf(s.detection), (s.own ?? s.detection).label, WORDS[s.word] ?? s.word, short(s.detection.score))),
-      lacking.slice(0, 100).map((box) => row(box.id, box.label, "missed", "")));
+    fill(
+      rows,
+      stands.slice(0, 100).map((s) =>
+        row(
+          s.own?.id ?? nameOf(s.detection),
+          (s.own ?? s.detection).label,
+          WORDS[s.word] ?? s.word,
+          short(s.detection.score),
+        )
+      ),
+      lacking.slice(0, 100).map((box) => row(box.id, box.label, "missed", "")),
+    );
   };
   return { root, render };
 }
@@ -124,15 +211,38 @@ export function list(page) {
 /** The rule's verdict beside the inspector's own. */
 export function board(page) {
   const rule = h("p.lp-rule");
-  const pass = h("button.lp-button", { title: tip("pass", "review"), onclick: () => page.finish("pass") }, h("kbd", {}, "P"), "Pass");
-  const fail = h("button.lp-button", { title: tip("fail", "review"), onclick: () => page.finish("fail") }, h("kbd", {}, "B"), "Fail");
-  const next = h("button.lp-button.primary", { title: tip("done", "review"), onclick: () => page.finish("") }, h("kbd", {}, "Enter"), "Done, next");
-  const root = h("section.lp-section", {}, h("h3", {}, "Board"), rule, h("div.lp-three.for-labeler", {}, pass, fail, next));
+  const pass = h(
+    "button.lp-button",
+    { title: tip("pass", "review"), onclick: () => page.finish("pass") },
+    h("kbd", {}, "P"),
+    "Pass",
+  );
+  const fail = h(
+    "button.lp-button",
+    { title: tip("fail", "review"), onclick: () => page.finish("fail") },
+    h("kbd", {}, "B"),
+    "Fail",
+  );
+  const next = h(
+    "button.lp-button.primary",
+    { title: tip("done", "review"), onclick: () => page.finish("") },
+    h("kbd", {}, "Enter"),
+    "Done, next",
+  );
+  const root = h(
+    "section.lp-section",
+    {},
+    h("h3", {}, "Board"),
+    rule,
+    h("div.lp-three.for-labeler", {}, pass, fail, next),
+  );
   const render = () => {
     const { verdict, defects } = verdicts.board(page.desk, page.ruled, page.rule);
     const own = page.desk.sheet.verdict;
     const severe = page.rule.severity > 1 ? ` of severity ${page.rule.severity} or more` : "";
-    rule.textContent = `Rule: ${verdict}${defects.length ? `, for ${many(defects.length, "defect")}${severe}` : ""}.${own ? ` Yours: ${own}.` : ""}`;
+    rule.textContent = `Rule: ${verdict}${
+      defects.length ? `, for ${many(defects.length, "defect")}${severe}` : ""
+    }.${own ? ` Yours: ${own}.` : ""}`;
     pass.setAttribute("aria-pressed", String(own === "pass"));
     fail.setAttribute("aria-pressed", String(own === "fail"));
     [pass, fail, next].forEach((button) => (button.disabled = !page.desk.editable || !page.desk.item));

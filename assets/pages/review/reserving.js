@@ -12,7 +12,12 @@ const RENEW = 30_000;
 export class Reserving extends Bench {
   start(actions) {
     super.start(actions);
-    setInterval(() => this.visible && this.run && net.send("POST", `/api/runs/${this.run}/renew`, { holder: this.saver.tab }).catch(() => null), RENEW);
+    setInterval(
+      () =>
+        this.visible && this.run &&
+        net.send("POST", `/api/runs/${this.run}/renew`, { holder: this.saver.tab }).catch(() => null),
+      RENEW,
+    );
     addEventListener("pagehide", () => this.giveBack());
   }
 
@@ -24,13 +29,16 @@ export class Reserving extends Bench {
 
   giveBack() {
     if (!this.run || !this.desk.editable) return;
-    net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }, { keepalive: true }).catch(() => null);
+    net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }, { keepalive: true })
+      .catch(() => null);
   }
 
   /** One after the other, and of several filters in a row only the last. */
   jump(image) {
     const { view } = this;
-    this.turn = Promise.resolve(this.turn).catch(() => null).then(() => view === this.view && this.bring(image));
+    this.turn = Promise.resolve(this.turn).catch(() => null).then(() =>
+      view === this.view && this.bring(image)
+    );
     return this.turn;
   }
 
@@ -38,7 +46,9 @@ export class Reserving extends Bench {
     const asked = this.view;
     const there = this.list.find((item) => item.id === image);
     if (there && this.loadedFor === asked) return void this.open(there);
-    if (this.loadedFor !== asked) await net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }).catch(() => null);
+    if (this.loadedFor !== asked) {
+      await net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }).catch(() => null);
+    }
     const answer = await this.take(image, AHEAD).catch((error) => this.untaken(error, asked));
     if (!answer || asked !== this.view) return undefined;
     this.loadedFor = asked;
@@ -74,13 +84,17 @@ export class Reserving extends Bench {
     if (this.extending) return this.extending;
     const { view } = this;
     const last = this.list.findLast((item) => !item.repeat);
-    this.extending = this.take(0, AHEAD, last?.id ?? 0).catch((error) => (toast(error.message, "failed"), null));
+    this.extending = this.take(0, AHEAD, last?.id ?? 0).catch((
+      error,
+    ) => (toast(error.message, "failed"), null));
     const answer = await this.extending;
     this.extending = null;
     if (!answer || view !== this.view) return undefined;
     this.receive(answer);
     const known = new Set(this.list.map((item) => item.id));
-    this.list.push(...answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id)));
+    this.list.push(
+      ...answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id)),
+    );
     this.show("image");
     return answer;
   }

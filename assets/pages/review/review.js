@@ -32,9 +32,22 @@ class Review extends Reserving {
     this.figures = new Map();
     this.desk.extra = () => ({ review: true, seconds: this.spent() });
     this.closeup = closeup(this.pictures);
-    this.wall = new Wall(this.pictures, (label) => swatch(this.color(label), this.letter(label)), (label) => this.color(label), this.saver);
+    this.wall = new Wall(
+      this.pictures,
+      (label) => swatch(this.color(label), this.letter(label)),
+      (label) => this.color(label),
+      this.saver,
+    );
     this.classPanel = panel.classes(this.parts());
-    this.panels = [judging.defect(this), judging.list(this), judging.board(this), why(this), ruling.scores(this), ruling.rule(this), this.classPanel];
+    this.panels = [
+      judging.defect(this),
+      judging.list(this),
+      judging.board(this),
+      why(this),
+      ruling.scores(this),
+      ruling.rule(this),
+      this.classPanel,
+    ];
     fill(this.side, this.panels.map((one) => one.root));
     this.heading = new Heading();
     this.heading.lost = (run) => this.lose(run);
@@ -49,7 +62,9 @@ class Review extends Reserving {
     super.know(answer);
     const named = asks().get("project") ?? "";
     const { id, name } = answer.project;
-    if (id && this.run && tab() === "review" && ![name, String(id)].includes(named)) go({ project: name }, { replace: true });
+    if (id && this.run && tab() === "review" && ![name, String(id)].includes(named)) {
+      go({ project: name }, { replace: true });
+    }
   }
 
   parts() {
@@ -86,8 +101,20 @@ class Review extends Reserving {
   survey(query, run, against) {
     const project = query.get("project") ?? "";
     if (!run) this.project = "";
-    if (!project) return this.reading.rest(), fill(this.cover, nothingChosen("Review", "Here you go through what a model found in one project, most doubtful first."));
-    const ask = () => (run ? comparison(project, run, against).then((root) => ({ root, open: false })) : runList(project, this.figures));
+    if (!project) {
+      return this.reading.rest(),
+        fill(
+          this.cover,
+          nothingChosen(
+            "Review",
+            "Here you go through what a model found in one project, most doubtful first.",
+          ),
+        );
+    }
+    const ask =
+      () => (run
+        ? comparison(project, run, against).then((root) => ({ root, open: false }))
+        : runList(project, this.figures));
     return this.reading.show(`${project} ${run} ${against}`, ask, (list) => {
       this.runsOpen = !run && list.open;
       fill(this.cover, list.root);
@@ -101,7 +128,10 @@ class Review extends Reserving {
     this.reading.rest();
     this.bench.hidden = this.wall.root.hidden = true;
     this.cover.hidden = false;
-    fill(this.cover, noSuch(`run ${run}`, address({ project: asks().get("project") ?? "", tab: "review" }), "Show the runs"));
+    fill(
+      this.cover,
+      noSuch(`run ${run}`, address({ project: asks().get("project") ?? "", tab: "review" }), "Show the runs"),
+    );
   }
 
   showWall(query) {
@@ -131,7 +161,9 @@ class Review extends Reserving {
 
   look_ahead() {
     const near = [1, 2, 3].map((step) => this.list[this.at + step]).filter(Boolean);
-    const urls = [this.desk.item, ...near].flatMap((item) => [item, item.golden].filter(Boolean)).map((one) => `/files/${one.sha256}/preview`);
+    const urls = [this.desk.item, ...near].flatMap((item) => [item, item.golden].filter(Boolean)).map((one) =>
+      `/files/${one.sha256}/preview`
+    );
     this.pictures.prefetch(urls.slice(1));
     if (this.list.length - this.at <= 4) this.extend();
     this.refresh();
@@ -140,11 +172,40 @@ class Review extends Reserving {
   finished() {
     const mine = this.list.filter((item) => this.desk.sheets.get(item.id)?.verdict);
     const failed = mine.filter((item) => this.desk.sheets.get(item.id)?.verdict === "fail").length;
-    fill(this.place, h("div.lp-empty", {}, h("h2", {}, this.running ? "The run is still at work" : this.others ? "Others have what is left" : "This queue is done"),
-      h("p", {}, `You decided ${words.many(mine.length, "board")} just now: ${mine.length - failed} passed, ${failed} failed. Your corrections are the labels of the next training.`),
-      h("div.row", {}, h("button.lp-button", { onclick: () => this.open(this.list[this.at]) }, "Back to the last"),
-        this.running && h("button.lp-button", { onclick: () => this.step(1) }, "Look for more"),
-        h("button.lp-button.primary", { onclick: () => go({ tab: "train", run: "", image: "" }) }, "Retrain"))));
+    fill(
+      this.place,
+      h(
+        "div.lp-empty",
+        {},
+        h(
+          "h2",
+          {},
+          this.running
+            ? "The run is still at work"
+            : this.others
+            ? "Others have what is left"
+            : "This queue is done",
+        ),
+        h(
+          "p",
+          {},
+          `You decided ${words.many(mine.length, "board")} just now: ${
+            mine.length - failed
+          } passed, ${failed} failed. Your corrections are the labels of the next training.`,
+        ),
+        h(
+          "div.row",
+          {},
+          h("button.lp-button", { onclick: () => this.open(this.list[this.at]) }, "Back to the last"),
+          this.running && h("button.lp-button", { onclick: () => this.step(1) }, "Look for more"),
+          h(
+            "button.lp-button.primary",
+            { onclick: () => go({ tab: "train", run: "", image: "" }) },
+            "Retrain",
+          ),
+        ),
+      ),
+    );
     this.place.hidden = false;
   }
 
@@ -214,7 +275,9 @@ class Review extends Reserving {
   }
 
   targets() {
-    const open = this.showDetections ? this.stands.filter((s) => !s.own).map((s) => ({ ...s.detection, id: nameOf(s.detection) })) : [];
+    const open = this.showDetections
+      ? this.stands.filter((s) => !s.own).map((s) => ({ ...s.detection, id: nameOf(s.detection) }))
+      : [];
     return [...(this.showLabels ? this.desk.sheet.boxes : []), ...open];
   }
 
@@ -246,7 +309,9 @@ class Review extends Reserving {
       if (this.saver.status.kind !== "saving") return this.stage.hint("Not everything is saved yet.");
       await new Promise((done) => this.saver.addEventListener("status", done, { once: true }));
     }
-    const answer = await net.get(`/api/runs/${this.run}/undo?image=${Math.max(0, desk.item?.id ?? 0)}`).catch((error) => (toast(error.message, "failed"), { image: 0 }));
+    const answer = await net.get(`/api/runs/${this.run}/undo?image=${Math.max(0, desk.item?.id ?? 0)}`).catch(
+      (error) => (toast(error.message, "failed"), { image: 0 }),
+    );
     if (!answer.image) return this.stage.hint("There is nothing of yours to take back.");
     if (answer.image !== desk.item?.id) await this.jump(answer.image);
     if (answer.image !== desk.item?.id) return undefined;
@@ -262,20 +327,27 @@ class Review extends Reserving {
   actions() {
     const own = {
       undo: () => this.takeBack(),
-      accept: () => this.decide("accept"), reject: () => this.decide("reject"),
+      accept: () => this.decide("accept"),
+      reject: () => this.decide("reject"),
       acceptAll: () => (judging.accept(this.desk, this.stands.filter((s) => s.open)), this.nextOpen()),
-      lower: () => this.setLeast(this.least - 0.05), raise: () => this.setLeast(this.least + 0.05),
-      pass: () => this.finish("pass"), fail: () => this.finish("fail"),
+      lower: () => this.setLeast(this.least - 0.05),
+      raise: () => this.setLeast(this.least + 0.05),
+      pass: () => this.finish("pass"),
+      fail: () => this.finish("fail"),
       done: () => (this.drawing && this.cursor ? this.corner() : this.finish("")),
-      search: () => this.classPanel.focus(), unlabelled: () => this.step(1), copyPrevious: () => false,
+      search: () => this.classPanel.focus(),
+      unlabelled: () => this.step(1),
+      copyPrevious: () => false,
       wall: () => go({ view: this.wall.root.hidden ? "wall" : "" }),
     };
     const all = { ...this.common(), ...own };
     const swept = this.wall.actions();
-    return Object.fromEntries(Object.entries(all).map(([name, run]) => [name, (event) => {
-      if (this.wall.root.hidden) return run(event);
-      return name === "wall" || name === "help" ? run(event) : swept[name]?.(event) ?? false;
-    }]));
+    return Object.fromEntries(
+      Object.entries(all).map(([name, run]) => [name, (event) => {
+        if (this.wall.root.hidden) return run(event);
+        return name === "wall" || name === "help" ? run(event) : swept[name]?.(event) ?? false;
+      }]),
+    );
   }
 
   get visible() {
@@ -285,11 +357,31 @@ class Review extends Reserving {
   empty() {
     const stands = asks().get("stands") ?? "";
     const said = { pass: "passed", fail: "failed" }[stands];
-    const [title, why] = said ? [`Nobody has ${said} a board here`, "Only verdicts of people are shown; what the rule says of open boards has filters of its own."]
-      : ["Nothing is left in this queue", "Every image of this view has its verdict, or somebody else has it before them."];
-    return h("div.lp-empty", {}, h("h2", {}, title), h("p", {}, why),
-      h("div.row", {}, h("button.lp-button", { onclick: () => go({ stands: "", class: "", sort: "", image: "" }) }, "Show all open"),
-        h("button.lp-button.primary", { onclick: () => go({ tab: "train", run: "", image: "" }) }, "Retrain")));
+    const [title, why] = said
+      ? [
+        `Nobody has ${said} a board here`,
+        "Only verdicts of people are shown; what the rule says of open boards has filters of its own.",
+      ]
+      : [
+        "Nothing is left in this queue",
+        "Every image of this view has its verdict, or somebody else has it before them.",
+      ];
+    return h(
+      "div.lp-empty",
+      {},
+      h("h2", {}, title),
+      h("p", {}, why),
+      h(
+        "div.row",
+        {},
+        h(
+          "button.lp-button",
+          { onclick: () => go({ stands: "", class: "", sort: "", image: "" }) },
+          "Show all open",
+        ),
+        h("button.lp-button.primary", { onclick: () => go({ tab: "train", run: "", image: "" }) }, "Retrain"),
+      ),
+    );
   }
 }
 

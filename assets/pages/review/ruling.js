@@ -4,12 +4,22 @@ import { fill, h, select } from "../../shared/dom.js";
 import { swatch } from "../../shared/letters.js";
 import { short } from "../../desk/panel.js";
 
-const SEVERITIES = Array.from({ length: 11 }, (_, n) => [String(n), n ? `Severity ${n} or more` : "Any defect"]);
+const SEVERITIES = Array.from(
+  { length: 11 },
+  (_, n) => [String(n), n ? `Severity ${n} or more` : "Any defect"],
+);
 const REPEATS = [["0", "None"], ["0.05", "5 % of the boards"], ["0.1", "10 % of the boards"]];
 
 /** @param {string} label @param {() => number} get @param {(value: number) => void} set */
 function slider(label, get, set) {
-  const input = h("input", { type: "range", min: 0, max: 1, step: 0.01, "aria-label": label, oninput: () => set(Number(input.value)) });
+  const input = h("input", {
+    type: "range",
+    min: 0,
+    max: 1,
+    step: 0.01,
+    "aria-label": label,
+    oninput: () => set(Number(input.value)),
+  });
   const value = h("output.lp-value");
   const render = () => {
     input.value = String(get());
@@ -21,19 +31,52 @@ function slider(label, get, set) {
 /** The score slider that acts at once. */
 export function scores(page) {
   const all = slider("Least score shown", () => page.least, (v) => page.setLeast(v));
-  return { root: h("section.lp-section", { title: "Detections below it are hidden from you alone; the rule does not change" }, h("h3", {}, "Shown from this score"), all.root), render: all.render };
+  return {
+    root: h(
+      "section.lp-section",
+      { title: "Detections below it are hidden from you alone; the rule does not change" },
+      h("h3", {}, "Shown from this score"),
+      all.root,
+    ),
+    render: all.render,
+  };
 }
 
 /** When a board fails, for all who review this project. */
 export function rule(page) {
-  const severity = select(SEVERITIES, "1", (value) => page.setRule({ severity: Number(value) }), { "aria-label": "A board fails from" });
-  const repeats = select(REPEATS, "0", (value) => page.setRule({ repeats: Number(value) }), { "aria-label": "Blind repeats" });
-  const counts = slider("Least score that counts", () => page.rule.threshold, (v) => page.setRule({ threshold: v }));
+  const severity = select(SEVERITIES, "1", (value) => page.setRule({ severity: Number(value) }), {
+    "aria-label": "A board fails from",
+  });
+  const repeats = select(REPEATS, "0", (value) => page.setRule({ repeats: Number(value) }), {
+    "aria-label": "Blind repeats",
+  });
+  const counts = slider(
+    "Least score that counts",
+    () => page.rule.threshold,
+    (v) => page.setRule({ threshold: v }),
+  );
   const each = h("div.lp-each");
-  const root = h("details.lp-section", { ontoggle: () => render() }, h("summary", {}, "Rule and thresholds"),
-    h("div.lp-each", {}, h("label", {}, h("span", {}, "Fails from"), severity), h("label", { title: "A detection below it fails no board, for all who review this project" }, h("span", {}, "Counts from score"), counts.root)),
-    h("p.lp-rule", {}, "Each class may have its own:"), each,
-    h("div.lp-each", { title: "A few boards come back unmarked, so that the report can say how well answers agree." }, h("label", {}, h("span", {}, "Blind repeats"), repeats)));
+  const root = h(
+    "details.lp-section",
+    { ontoggle: () => render() },
+    h("summary", {}, "Rule and thresholds"),
+    h(
+      "div.lp-each",
+      {},
+      h("label", {}, h("span", {}, "Fails from"), severity),
+      h(
+        "label",
+        { title: "A detection below it fails no board, for all who review this project" },
+        h("span", {}, "Counts from score"),
+        counts.root,
+      ),
+    ),
+    h("p.lp-rule", {}, "Each class may have its own:"),
+    each,
+    h("div.lp-each", {
+      title: "A few boards come back unmarked, so that the report can say how well answers agree.",
+    }, h("label", {}, h("span", {}, "Blind repeats"), repeats)),
+  );
   /** @type {any[]} */
   let own = [];
   let names = "";
@@ -46,8 +89,22 @@ export function rule(page) {
     const now = page.desk.classes.map((c) => c.name).join();
     if (now !== names) {
       names = now;
-      own = page.desk.classes.map((c) => [c.name, slider(c.name, () => page.rule.thresholds[c.name] ?? page.rule.threshold, (v) => page.setClassLeast(c.name, v))]);
-      fill(each, own.map(([name, one]) => h("label", {}, h("span", {}, swatch(page.color(name), page.letter(name)), name), one.root)));
+      own = page.desk.classes.map((
+        c,
+      ) => [
+        c.name,
+        slider(
+          c.name,
+          () => page.rule.thresholds[c.name] ?? page.rule.threshold,
+          (v) => page.setClassLeast(c.name, v),
+        ),
+      ]);
+      fill(
+        each,
+        own.map(([name, one]) =>
+          h("label", {}, h("span", {}, swatch(page.color(name), page.letter(name)), name), one.root)
+        ),
+      );
     }
     own.forEach(([, one]) => one.render());
   };

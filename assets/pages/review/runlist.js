@@ -8,7 +8,19 @@ import { short } from "../../desk/panel.js";
 
 const EXPORTS = [["csv", "CSV"], ["parquet", "Parquet"], ["coco", "COCO"]];
 
-const HEADS = ["Run", "Model", "Images", "Found", "Classes", "Escapes", "False calls", "Speed", "Reviewed", "", ""];
+const HEADS = [
+  "Run",
+  "Model",
+  "Images",
+  "Found",
+  "Classes",
+  "Escapes",
+  "False calls",
+  "Speed",
+  "Reviewed",
+  "",
+  "",
+];
 const NUMBERS = [2, 3, 5, 6, 7];
 // The figures of the newest runs are counted at once, of the others when they are asked for.
 const COUNTED = 12;
@@ -18,11 +30,21 @@ export async function runList(project, known) {
   const runs = await net.get(`/api/projects/${encodeURIComponent(project)}/runs`);
   if (!runs.length) return { root: empty(), open: false };
   const rows = runs.map((run, at) => row(run, runs[at + 1], known));
-  const table = h("table.lp-runs", {},
-    h("thead", {}, h("tr", {}, HEADS.map((name, at) => h(NUMBERS.includes(at) ? "th.number" : "th", {}, name)))),
-    h("tbody", {}, rows.map((one) => one.root)));
+  const table = h(
+    "table.lp-runs",
+    {},
+    h(
+      "thead",
+      {},
+      h("tr", {}, HEADS.map((name, at) => h(NUMBERS.includes(at) ? "th.number" : "th", {}, name))),
+    ),
+    h("tbody", {}, rows.map((one) => one.root)),
+  );
   countAll(rows.slice(0, COUNTED));
-  return { root: h("div.sheet", {}, h("h1", {}, "Runs"), h("div.panel", {}, table)), open: runs.some((run) => !run.finished) };
+  return {
+    root: h("div.sheet", {}, h("h1", {}, "Runs"), h("div.panel", {}, table)),
+    open: runs.some((run) => !run.finished),
+  };
 }
 
 async function countAll(rows) {
@@ -32,16 +54,55 @@ async function countAll(rows) {
 /** Two runs of the same images: what the later one gained and lost.
  * @param {string} project @param {number} run @param {number} against */
 export async function comparison(project, run, against) {
-  const [found, runs] = await Promise.all([net.get(`/api/runs/${run}/against/${against}`), net.get(`/api/projects/${encodeURIComponent(project)}/runs`)]);
-  const others = runs.filter((one) => one.id !== run).map((one) => [String(one.id), `run ${one.id}, ${words.model(one.model)}`]);
-  const choice = select(others, String(against), (value) => go({ against: value }), { "aria-label": "Other run" });
-  const chips = (detections) => h("div.chips", {}, detections.slice(0, 6).map((d) => h("span.chip", {}, `${d.label} ${short(d.score)}`)), detections.length > 6 && h("span.chip", {}, `+${detections.length - 6}`));
-  const line = (change) => h("tr", {},
-    h("td", {}, h("a", { href: `?${address(run, { image: change.image })}` }, change.name)), h("td", {}, chips(change.gained)), h("td", {}, chips(change.lost)));
-  return h("div.sheet", {}, h("div.spread", {}, h("h1", {}, `Run ${run} against run ${against}`), choice),
-    h("p", {}, `${words.many(found.images, "image")} compared at a score of .50: ${words.count(found.same)} alike, ${words.count(found.changes.length)} not.${found.next ? " These are the first." : ""}`),
-    found.changes.length > 0 && h("div.panel", {}, h("table", {}, h("thead", {}, h("tr", {}, ["Image", "Gained", "Lost"].map((name) => h("th", {}, name)))), h("tbody", {}, found.changes.map(line)))),
-    h("div.row", {}, h("a", { href: `?${address("", {})}` }, "All runs")));
+  const [found, runs] = await Promise.all([
+    net.get(`/api/runs/${run}/against/${against}`),
+    net.get(`/api/projects/${encodeURIComponent(project)}/runs`),
+  ]);
+  const others = runs.filter((one) => one.id !== run).map((
+    one,
+  ) => [String(one.id), `run ${one.id}, ${words.model(one.model)}`]);
+  const choice = select(others, String(against), (value) => go({ against: value }), {
+    "aria-label": "Other run",
+  });
+  const chips = (detections) =>
+    h(
+      "div.chips",
+      {},
+      detections.slice(0, 6).map((d) => h("span.chip", {}, `${d.label} ${short(d.score)}`)),
+      detections.length > 6 && h("span.chip", {}, `+${detections.length - 6}`),
+    );
+  const line = (change) =>
+    h(
+      "tr",
+      {},
+      h("td", {}, h("a", { href: `?${address(run, { image: change.image })}` }, change.name)),
+      h("td", {}, chips(change.gained)),
+      h("td", {}, chips(change.lost)),
+    );
+  return h(
+    "div.sheet",
+    {},
+    h("div.spread", {}, h("h1", {}, `Run ${run} against run ${against}`), choice),
+    h(
+      "p",
+      {},
+      `${words.many(found.images, "image")} compared at a score of .50: ${words.count(found.same)} alike, ${
+        words.count(found.changes.length)
+      } not.${found.next ? " These are the first." : ""}`,
+    ),
+    found.changes.length > 0 &&
+      h(
+        "div.panel",
+        {},
+        h(
+          "table",
+          {},
+          h("thead", {}, h("tr", {}, ["Image", "Gained", "Lost"].map((name) => h("th", {}, name)))),
+          h("tbody", {}, found.changes.map(line)),
+        ),
+      ),
+    h("div.row", {}, h("a", { href: `?${address("", {})}` }, "All runs")),
+  );
 }
 
 /** Escapes and false calls, and how well second answers agree; counted by the server. */
@@ -49,13 +110,21 @@ function figures(run, known) {
   const escapes = h("td.number"), calls = h("td.number"), kappa = h("small.lp-kappa"), ruled = h("small");
   const key = `${run.id}/${run.images}/${run.reviewed}`;
   const show = (found) => {
-    const title = found.images ? `in ${words.many(found.images, "labelled image")}` : "No image of this run is labelled yet";
+    const title = found.images
+      ? `in ${words.many(found.images, "labelled image")}`
+      : "No image of this run is labelled yet";
     [[escapes, found.escapes], [calls, found.false_calls]].forEach(([cell, number]) => {
       cell.textContent = found.images ? words.count(number) : "–";
       cell.title = title;
     });
     fill(kappa, agreement(found.agreement));
-    fill(ruled, "rule: ", verdict(run, "pass", found.ruled.pass), " · ", verdict(run, "fail", found.ruled.fail));
+    fill(
+      ruled,
+      "rule: ",
+      verdict(run, "pass", found.ruled.pass),
+      " · ",
+      verdict(run, "fail", found.ruled.fail),
+    );
   };
   const count = async () => {
     if (!known.has(key)) known.set(key, await net.get(`/api/runs/${run.id}/figures`).catch(() => null));
@@ -68,12 +137,21 @@ function figures(run, known) {
 
 /** How many images the rule passes or fails, and the way to them. */
 function verdict(run, name, number) {
-  return h("a", { href: `?${address(run.id, { stands: `rule-${name}` })}`, title: `Images that the rule ${name === "pass" ? "passes" : "fails"}; those that nobody has judged are opened` }, `${words.count(number)} ${name}`);
+  return h("a", {
+    href: `?${address(run.id, { stands: `rule-${name}` })}`,
+    title: `Images that the rule ${
+      name === "pass" ? "passes" : "fails"
+    }; those that nobody has judged are opened`,
+  }, `${words.count(number)} ${name}`);
 }
 
 /** Cohen's kappa of blind repeats, by boards where there are enough, else by detections. */
 function agreement(found) {
-  const told = (name, one) => one.pairs > 0 && h("span", { title: `Blind repeats: ${words.count(one.agreed)} of ${words.count(one.pairs)} answers alike` }, `${name} κ ${one.kappa === null ? "–" : short(one.kappa)} `);
+  const told = (name, one) =>
+    one.pairs > 0 &&
+    h("span", {
+      title: `Blind repeats: ${words.count(one.agreed)} of ${words.count(one.pairs)} answers alike`,
+    }, `${name} κ ${one.kappa === null ? "–" : short(one.kappa)} `);
   return [told("Between", found.between_detections), told("Within", found.within_detections)];
 }
 
@@ -85,32 +163,94 @@ function row(run, before, known) {
 function line(run, before, counted) {
   const open = () => go({ run: run.id, image: "", view: "" });
   const top = Object.entries(run.classes).slice(0, 3);
-  return h("tr", {},
-    h("td", {}, h("a", { href: `?${address(run.id)}` }, `Run ${run.id}`), h("small", {}, ` ${words.ago(run.at)}${run.author ? `, ${run.author}` : ""}`)),
+  return h(
+    "tr",
+    {},
+    h(
+      "td",
+      {},
+      h("a", { href: `?${address(run.id)}` }, `Run ${run.id}`),
+      h("small", {}, ` ${words.ago(run.at)}${run.author ? `, ${run.author}` : ""}`),
+    ),
     h("td", {}, words.model(run.model), run.model !== run.family && h("small", {}, run.family)),
     h("td.number", {}, words.count(run.images)),
     h("td.number", {}, words.count(run.detections)),
-    h("td", { title: Object.entries(run.classes).map(([name, n]) => `${name} ${words.count(n)}`).join(", ") }, h("div.chips", {}, top.map(([name, n]) => h("span.chip", {}, name, h("b.number", {}, words.count(n)))),
-      Object.keys(run.classes).length > 3 && h("span.chip", {}, `+${Object.keys(run.classes).length - 3}`))),
-    counted.escapes, counted.calls,
-    h("td.number", { title: run.seconds ? `in ${words.span(run.seconds)}` : "" }, run.finished ? (run.seconds ? `${words.count(Math.round(run.images / run.seconds))} images/s` : "–") : "running"),
-    h("td", {}, h("div.lp-progress", { title: `${run.reviewed} of ${run.images}` }, h("i", { style: { width: `${run.images ? (100 * run.reviewed) / run.images : 0}%` } })),
-      h("small", {}, `${words.count(run.reviewed)} of ${words.count(run.images)}`), counted.ruled, counted.kappa),
-    h("td.lp-takes", {}, before && h("a", { href: `?${address(run.id, { view: "compare", against: before.id })}` }, `Compare with ${before.id}`),
-      h("div.row", {}, EXPORTS.map(([name, text]) => h("a", { href: `/api/runs/${run.id}/export/${name}`, download: "" }, text)))),
-    h("td", {}, h("button.primary", { onclick: open }, run.reviewed >= run.images && run.images ? "Look" : "Review")));
+    h(
+      "td",
+      { title: Object.entries(run.classes).map(([name, n]) => `${name} ${words.count(n)}`).join(", ") },
+      h(
+        "div.chips",
+        {},
+        top.map(([name, n]) => h("span.chip", {}, name, h("b.number", {}, words.count(n)))),
+        Object.keys(run.classes).length > 3 && h("span.chip", {}, `+${Object.keys(run.classes).length - 3}`),
+      ),
+    ),
+    counted.escapes,
+    counted.calls,
+    h(
+      "td.number",
+      { title: run.seconds ? `in ${words.span(run.seconds)}` : "" },
+      run.finished
+        ? (run.seconds ? `${words.count(Math.round(run.images / run.seconds))} images/s` : "–")
+        : "running",
+    ),
+    h(
+      "td",
+      {},
+      h(
+        "div.lp-progress",
+        { title: `${run.reviewed} of ${run.images}` },
+        h("i", { style: { width: `${run.images ? (100 * run.reviewed) / run.images : 0}%` } }),
+      ),
+      h("small", {}, `${words.count(run.reviewed)} of ${words.count(run.images)}`),
+      counted.ruled,
+      counted.kappa,
+    ),
+    h(
+      "td.lp-takes",
+      {},
+      before &&
+        h(
+          "a",
+          { href: `?${address(run.id, { view: "compare", against: before.id })}` },
+          `Compare with ${before.id}`,
+        ),
+      h(
+        "div.row",
+        {},
+        EXPORTS.map(([name, text]) =>
+          h("a", { href: `/api/runs/${run.id}/export/${name}`, download: "" }, text)
+        ),
+      ),
+    ),
+    h(
+      "td",
+      {},
+      h("button.primary", { onclick: open }, run.reviewed >= run.images && run.images ? "Look" : "Review"),
+    ),
+  );
 }
 
 function address(run, more = {}) {
   const query = new URLSearchParams(location.search);
   ["image", "view", "against"].forEach((name) => query.delete(name));
-  for (const [name, value] of Object.entries({ run, ...more })) value ? query.set(name, value) : query.delete(name);
+  for (const [name, value] of Object.entries({ run, ...more })) {
+    value ? query.set(name, value) : query.delete(name);
+  }
   return query;
 }
 
 function empty() {
-  const root = h("div.empty", {}, h("h2", {}, "Nothing to review yet"),
-    h("p", {}, "Here you go through what a model found, most doubtful first, and say what is right. Run a model over your images first."),
-    h("div.row", {}, h("button.primary", { onclick: () => go({ tab: "detect" }) }, "Open Detect")));
+  const root = h(
+    "div.empty",
+    {},
+    h("h2", {}, "Nothing to review yet"),
+    h(
+      "p",
+      {},
+      "Here you go through what a model found, most doubtful first, and say what is right. Run a model over your images first.",
+    ),
+    h("div.row", {}, h("button.primary", { onclick: () => go({ tab: "detect" }) }, "Open Detect")),
+  );
   return fill(h("div.lp-none"), root);
 }

@@ -26,12 +26,33 @@ export class Wall {
     this.chosen = new Set();
     this.done = new Sweeps();
     this.classes = h("div.lp-wall-classes", { role: "tablist", "aria-label": "Classes" });
-    this.grid = h("div.lp-wall-grid", { role: "listbox", "aria-multiselectable": "true", "aria-label": "Detections" });
+    this.grid = h("div.lp-wall-grid", {
+      role: "listbox",
+      "aria-multiselectable": "true",
+      "aria-label": "Detections",
+    });
     this.status = h("span.lp-wall-status", { role: "status" });
     this.scroll = h("div.lp-wall-scroll", { tabIndex: 0, onscroll: () => this.more() }, this.grid);
-    this.root = h("div.lp-wall", { hidden: true }, h("header", {}, this.classes, this.status,
-      h("span.lp-hint.for-labeler", {}, "Drag over crops, then ", [["A", "defect"], ["R", "false call"], ["Z", "undo"]].map(([key, does]) => [h("kbd", {}, key), ` ${does} `])),
-      h("button", { onclick: () => go({ view: "" }) }, "Images")), this.scroll);
+    this.root = h(
+      "div.lp-wall",
+      { hidden: true },
+      h(
+        "header",
+        {},
+        this.classes,
+        this.status,
+        h(
+          "span.lp-hint.for-labeler",
+          {},
+          "Drag over crops, then ",
+          [["A", "defect"], ["R", "false call"], ["Z", "undo"]].map((
+            [key, does],
+          ) => [h("kbd", {}, key), ` ${does} `]),
+        ),
+        h("button", { onclick: () => go({ view: "" }) }, "Images"),
+      ),
+      this.scroll,
+    );
     saver.addEventListener("status", () => this.tell());
     saver.addEventListener("swept", (/** @type {any} */ e) => this.answered(e.detail));
     this.watch();
@@ -51,9 +72,22 @@ export class Wall {
     const first = await this.load();
     const names = Object.keys(first.classes);
     if (!label && names.length) return this.show(run, names[0]);
-    fill(this.classes, names.map((name) => h("button", {
-      role: "tab", "aria-selected": String(name === label), onclick: () => go({ class: name }, { replace: true }),
-    }, this.swatch(name), `${name} `, h("b.number", {}, words.count(first.classes[name])))));
+    fill(
+      this.classes,
+      names.map((name) =>
+        h(
+          "button",
+          {
+            role: "tab",
+            "aria-selected": String(name === label),
+            onclick: () => go({ class: name }, { replace: true }),
+          },
+          this.swatch(name),
+          `${name} `,
+          h("b.number", {}, words.count(first.classes[name])),
+        )
+      ),
+    );
     return this.point(0);
   }
 
@@ -65,7 +99,11 @@ export class Wall {
 
   async load() {
     const { run, label } = this;
-    this.loading = net.get(`/api/runs/${run}/wall?label=${encodeURIComponent(label ?? "")}&offset=${this.tiles.length}&limit=${PAGE}`);
+    this.loading = net.get(
+      `/api/runs/${run}/wall?label=${
+        encodeURIComponent(label ?? "")
+      }&offset=${this.tiles.length}&limit=${PAGE}`,
+    );
     const answer = await this.loading.finally(() => (this.loading = null));
     if (run !== this.run || label !== this.label) return answer;
     this.total = answer.total;
@@ -79,14 +117,26 @@ export class Wall {
 
   more() {
     const { scrollTop, clientHeight, scrollHeight } = this.scroll;
-    if (!this.loading && this.tiles.length < this.total && scrollHeight - scrollTop - clientHeight < 600) attempt(() => this.load());
+    if (!this.loading && this.tiles.length < this.total && scrollHeight - scrollTop - clientHeight < 600) {
+      attempt(() => this.load());
+    }
   }
 
   make(tile, at) {
     const canvas = h("canvas", { width: SIDE * 2, height: SIDE * 2 });
     tile.sign = h("span.lp-sign");
-    tile.element = h("div.lp-tile", { role: "option", "aria-selected": "false", "data-at": at, title: `${tile.label} ${short(tile.score)}` },
-      canvas, h("span.lp-score", {}, short(tile.score)), tile.sign);
+    tile.element = h(
+      "div.lp-tile",
+      {
+        role: "option",
+        "aria-selected": "false",
+        "data-at": at,
+        title: `${tile.label} ${short(tile.score)}`,
+      },
+      canvas,
+      h("span.lp-score", {}, short(tile.score)),
+      tile.sign,
+    );
     this.mark(tile);
     this.sight.observe(tile.element);
     tile.canvas = canvas;
@@ -95,10 +145,14 @@ export class Wall {
 
   /** Crops are drawn when they come into sight. */
   watch() {
-    this.sight = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach((e) => {
-      this.sight.unobserve(e.target);
-      this.draw(this.tiles[Number(/** @type {HTMLElement} */ (e.target).dataset.at)]);
-    }), { root: this.scroll, rootMargin: "300px" });
+    this.sight = new IntersectionObserver(
+      (entries) =>
+        entries.filter((e) => e.isIntersecting).forEach((e) => {
+          this.sight.unobserve(e.target);
+          this.draw(this.tiles[Number(/** @type {HTMLElement} */ (e.target).dataset.at)]);
+        }),
+      { root: this.scroll, rootMargin: "300px" },
+    );
     let from = -1;
     const over = (event) => Number(event.target.closest?.(".lp-tile")?.dataset.at ?? -1);
     this.grid.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
@@ -128,9 +182,18 @@ export class Wall {
     ctx.imageSmoothingEnabled = wide / side < 6;
     ctx.drawImage(bitmap, x * held, y * held, side * held, side * held, 0, 0, wide, wide);
     const scale = SIDE / side;
-    const view = { width: SIDE, height: SIDE, toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }) };
+    const view = {
+      width: SIDE,
+      height: SIDE,
+      toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }),
+    };
     ctx.setTransform(2, 0, 0, 2, 0, 0);
-    paint.marks(ctx, /** @type {any} */ (view), [{ ...tile, color: this.color(tile.label), text: "", kind: "dashed" }]);
+    paint.marks(ctx, /** @type {any} */ (view), [{
+      ...tile,
+      color: this.color(tile.label),
+      text: "",
+      kind: "dashed",
+    }]);
   }
 
   /** @param {any} tile one that is not loaded yet is shown as it stands when it is */
@@ -165,7 +228,9 @@ export class Wall {
   }
 
   judge(verdict) {
-    const meant = [...this.chosen].map((at) => this.tiles[at]).filter((tile) => tile && tile.verdict !== verdict);
+    const meant = [...this.chosen].map((at) => this.tiles[at]).filter((tile) =>
+      tile && tile.verdict !== verdict
+    );
     if (meant.length) {
       this.done.push(meant.map(({ image, idx, verdict: before }) => ({ image, idx, before, said: verdict })));
       this.say(meant.map((tile) => [tile, verdict]));
@@ -176,7 +241,12 @@ export class Wall {
   }
 
   say(pairs) {
-    const items = pairs.map(([tile, verdict]) => ({ image: tile.image, idx: tile.idx, verdict: verdict === "correct" ? "accept" : verdict, before: tile.verdict }));
+    const items = pairs.map(([tile, verdict]) => ({
+      image: tile.image,
+      idx: tile.idx,
+      verdict: verdict === "correct" ? "accept" : verdict,
+      before: tile.verdict,
+    }));
     pairs.forEach(([tile, verdict]) => {
       tile.verdict = verdict;
       this.mark(tile);
@@ -199,15 +269,29 @@ export class Wall {
     }
     this.select();
     const [why] = refused.values();
-    toast(`${words.count(back.length)} of ${words.many(entry.items.length, "crop")} ${back.length === 1 ? "is" : "are"} not saved: ${why}`, "failed");
+    toast(
+      `${words.count(back.length)} of ${words.many(entry.items.length, "crop")} ${
+        back.length === 1 ? "is" : "are"
+      } not saved: ${why}`,
+      "failed",
+    );
   }
 
   /** Takes the last sweep back, but for what was judged anew since. */
   undo() {
     const known = new Map(this.tiles.map((tile) => [nameOf(tile), tile]));
-    const last = (this.done.pop() ?? []).map((one) => ({ ...one, tile: known.get(nameOf(one)) ?? { ...one, verdict: one.said } }));
+    const last = (this.done.pop() ?? []).map((one) => ({
+      ...one,
+      tile: known.get(nameOf(one)) ?? { ...one, verdict: one.said },
+    }));
     const back = last.filter(({ tile, said }) => tile.verdict === said);
-    if (!back.length) return toast(last.length ? "Others have judged these since." : "There is no sweep of yours to take back in this class.");
+    if (!back.length) {
+      return toast(
+        last.length
+          ? "Others have judged these since."
+          : "There is no sweep of yours to take back in this class.",
+      );
+    }
     this.say(back.map(({ tile, before }) => [tile, before]));
     return this.point(this.tiles.indexOf(back[0].tile));
   }
@@ -219,11 +303,17 @@ export class Wall {
 
   actions() {
     return {
-      accept: () => this.judge("accept"), reject: () => this.judge("false_call"), undo: () => this.undo(),
-      next: () => this.point(this.at + 1), previous: () => this.point(this.at - 1),
-      right: () => this.point(this.at + 1), left: () => this.point(this.at - 1),
-      down: () => this.point(this.at + this.across), up: () => this.point(this.at - this.across),
-      done: () => this.open(), escape: () => this.point(this.at),
+      accept: () => this.judge("accept"),
+      reject: () => this.judge("false_call"),
+      undo: () => this.undo(),
+      next: () => this.point(this.at + 1),
+      previous: () => this.point(this.at - 1),
+      right: () => this.point(this.at + 1),
+      left: () => this.point(this.at - 1),
+      down: () => this.point(this.at + this.across),
+      up: () => this.point(this.at - this.across),
+      done: () => this.open(),
+      escape: () => this.point(this.at),
       selectAll: () => this.range(0, this.tiles.length - 1),
     };
   }

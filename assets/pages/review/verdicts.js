@@ -54,7 +54,8 @@ function ownBox(boxes, p) {
 }
 
 function said(desk, p) {
-  return desk.refused.includes(p.idx) || desk.sheet.accepted.includes(p.idx) || Boolean(ownBox(desk.sheet.boxes, p));
+  return desk.refused.includes(p.idx) || desk.sheet.accepted.includes(p.idx) ||
+    Boolean(ownBox(desk.sheet.boxes, p));
 }
 
 function word(desk, p, own, label, labelled) {
@@ -66,7 +67,8 @@ function word(desk, p, own, label, labelled) {
 }
 
 function changed(box, p) {
-  return classOf(box) !== classOf(p) || ["x1", "y1", "x2", "y2"].some((corner) => Math.abs(box[corner] - p[corner]) > 0.05);
+  return classOf(box) !== classOf(p) ||
+    ["x1", "y1", "x2", "y2"].some((corner) => Math.abs(box[corner] - p[corner]) > 0.05);
 }
 
 /** Labels that no detection shows. @param {import("../../desk/desk.js").Desk} desk @param {Stand[]} stands_ */
@@ -80,7 +82,9 @@ export function missed(desk, stands_) {
 export function board(desk, stands_, rule) {
   const severity = new Map(desk.classes.map((c) => [c.name, c.severity]));
   const counts = (/** @type {string} */ label) => (severity.get(label) ?? 1) >= rule.severity;
-  const open = stands_.filter((s) => s.open && !s.label && counts(s.detection.label)).map((s) => s.detection.label);
+  const open = stands_.filter((s) => s.open && !s.label && counts(s.detection.label)).map((s) =>
+    s.detection.label
+  );
   const labels = desk.sheet.boxes.filter((box) => counts(box.label)).map((box) => box.label);
   const defects = [...labels, ...open];
   return { verdict: defects.length ? "fail" : "pass", defects };

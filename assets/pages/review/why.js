@@ -11,12 +11,16 @@ export function why(page) {
   const load = async () => {
     const [id] = page.desk.selected;
     const { item } = page.desk;
-    if (!details.open || !item || !id) return fill(chain, details.open && h("li", {}, "Choose a detection or a label."));
+    if (!details.open || !item || !id) {
+      return fill(chain, details.open && h("li", {}, "Choose a detection or a label."));
+    }
     if (item.repeat) return fill(chain, h("li", {}, "Nothing is told of this image before it is decided."));
     const name = id.includes(":") ? `${id.split(":")[0]}:${item.id}:${id.split(":")[1]}` : `${item.id}:${id}`;
     if (shown === `${name}/${item.version}`) return undefined;
     shown = `${name}/${item.version}`;
-    const answer = await net.get(`/api/why/${encodeURIComponent(name)}`).catch((error) => ({ links: [{ what: "", text: error.message }] }));
+    const answer = await net.get(`/api/why/${encodeURIComponent(name)}`).catch((error) => ({
+      links: [{ what: "", text: error.message }],
+    }));
     return fill(chain, answer.links.map((link) => h("li", {}, h("b", {}, link.what), " ", link.text)));
   };
   return { root: details, render: load };

@@ -11,9 +11,26 @@ const NOT_DRAWN = ["epoch", "epochs", "seconds"];
 const FIRST = ["map50", "map50_95", "accuracy", "loss", "val_loss", "box_loss", "cls_loss", "dfl_loss"];
 const LAST = ["learning_rate", "images_per_second", "cpu_percent", "gpu_percent", "gpu_memory_percent"];
 const WORDS = {
-  cls_loss: "Class loss", dfl_loss: "Edge loss", val_loss: "Loss in validation", val_box_loss: "Box loss in validation", val_cls_loss: "Class loss in validation", val_dfl_loss: "Edge loss in validation",
-  map50_95: "mAP .5:.95", map50: "mAP@.5", map: "mAP", learning_rate: "Learning rate", cpu_percent: "Processor, %", gpu_percent: "Graphics card, %", gpu_memory_percent: "Its memory, %", images_per_second: "Images/s",
-  ap: "AP with what was learned", ap_rules: "AP of the rules alone", ap_forest: "AP of the forest alone", weight: "Weight of the forest", pictures: "Pictures learned from", proposals: "Proposals looked at",
+  cls_loss: "Class loss",
+  dfl_loss: "Edge loss",
+  val_loss: "Loss in validation",
+  val_box_loss: "Box loss in validation",
+  val_cls_loss: "Class loss in validation",
+  val_dfl_loss: "Edge loss in validation",
+  map50_95: "mAP .5:.95",
+  map50: "mAP@.5",
+  map: "mAP",
+  learning_rate: "Learning rate",
+  cpu_percent: "Processor, %",
+  gpu_percent: "Graphics card, %",
+  gpu_memory_percent: "Its memory, %",
+  images_per_second: "Images/s",
+  ap: "AP with what was learned",
+  ap_rules: "AP of the rules alone",
+  ap_forest: "AP of the forest alone",
+  weight: "Weight of the forest",
+  pictures: "Pictures learned from",
+  proposals: "Proposals looked at",
 };
 
 export class Curves {
@@ -32,25 +49,71 @@ export class Curves {
 
   draw() {
     const epochs = [...this.points.values()].sort((a, b) => a.epoch - b.epoch);
-    const names = [...new Set(epochs.flatMap((one) => Object.keys(one)))].filter((name) => !NOT_DRAWN.includes(name) && epochs.some((one) => Number.isFinite(one[name])) && (name !== "drift" || epochs.some((one) => one.drift > 0)));
+    const names = [...new Set(epochs.flatMap((one) => Object.keys(one)))].filter((name) =>
+      !NOT_DRAWN.includes(name) && epochs.some((one) => Number.isFinite(one[name])) &&
+      (name !== "drift" || epochs.some((one) => one.drift > 0))
+    );
     names.sort((one, other) => place(one) - place(other));
     const total = epochs.at(-1).epochs || epochs.length;
-    if (total === 1) return fill(this.element, h("div.facts", {}, names.map((name) => h("span", {}, `${words(name)} `, h("b", {}, figure(epochs[0][name]))))));
-    fill(this.element, names.map((name, at) => drawing(name, epochs.filter((one) => Number.isFinite(one[name])).map((one) => [one.epoch, one[name]]), total, COLORS[at % COLORS.length])));
+    if (total === 1) {
+      return fill(
+        this.element,
+        h(
+          "div.facts",
+          {},
+          names.map((name) => h("span", {}, `${words(name)} `, h("b", {}, figure(epochs[0][name])))),
+        ),
+      );
+    }
+    fill(
+      this.element,
+      names.map((name, at) =>
+        drawing(
+          name,
+          epochs.filter((one) => Number.isFinite(one[name])).map((one) => [one.epoch, one[name]]),
+          total,
+          COLORS[at % COLORS.length],
+        )
+      ),
+    );
   }
 }
 
 function drawing(name, points, total, color) {
   const values = points.map((point) => point[1]);
   const percent = name.endsWith("_percent");
-  const low = percent ? 0 : Math.min(...values), high = percent ? 100 : Math.max(...values), span = high - low || 1;
+  const low = percent ? 0 : Math.min(...values),
+    high = percent ? 100 : Math.max(...values),
+    span = high - low || 1;
   const x = (epoch) => EDGE + ((epoch - 1) / Math.max(1, total - 1)) * (WIDE - 2 * EDGE);
   const y = (value) => HIGH - EDGE - ((value - low) / span) * (HIGH - 2 * EDGE);
-  const svg = make("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", role: "img", "aria-label": `${name} over the epochs, from ${figure(values[0])} to ${figure(values.at(-1))}` });
-  svg.append(make("polyline", { points: points.map(([epoch, value]) => `${x(epoch).toFixed(1)},${y(value).toFixed(1)}`).join(" "), stroke: color }));
-  if (points.length === 1) svg.append(make("circle", { cx: x(points[0][0]), cy: y(values[0]), r: 3, fill: color }));
-  return h("div.curve", {}, h("div.spread", {}, h("span.quiet-text", {}, words(name)), h("span.now", {}, figure(values.at(-1)))), svg,
-    h("div.spread.quiet-text.number", {}, h("span", {}, `epoch ${points[0][0]}–${points.at(-1)[0]} of ${total}`), h("span", {}, `${figure(low)} … ${figure(high)}`)));
+  const svg = make("svg", {
+    viewBox: `0 0 ${WIDE} ${HIGH}`,
+    preserveAspectRatio: "none",
+    role: "img",
+    "aria-label": `${name} over the epochs, from ${figure(values[0])} to ${figure(values.at(-1))}`,
+  });
+  svg.append(
+    make("polyline", {
+      points: points.map(([epoch, value]) => `${x(epoch).toFixed(1)},${y(value).toFixed(1)}`).join(" "),
+      stroke: color,
+    }),
+  );
+  if (points.length === 1) {
+    svg.append(make("circle", { cx: x(points[0][0]), cy: y(values[0]), r: 3, fill: color }));
+  }
+  return h(
+    "div.curve",
+    {},
+    h("div.spread", {}, h("span.quiet-text", {}, words(name)), h("span.now", {}, figure(values.at(-1)))),
+    svg,
+    h(
+      "div.spread.quiet-text.number",
+      {},
+      h("span", {}, `epoch ${points[0][0]}–${points.at(-1)[0]} of ${total}`),
+      h("span", {}, `${figure(low)} … ${figure(high)}`),
+    ),
+  );
 }
 
 function place(name) {
