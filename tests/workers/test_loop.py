@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from backend import apart
 from backend.domain import JobState, Wish
 from backend.jobs import journal, kinds, presence, queue
 from tests.workers import running
@@ -53,6 +54,14 @@ def test_a_cancelled_job_ends_long_before_its_last_step(house: House) -> None:
         queue.cancel(session, job, "ann")
     assert house.until_ended(job).state is JobState.CANCELLED
     assert house.get(job).progress < 0.5
+
+
+def test_a_job_leaves_the_processor_to_those_who_answer_people(house: House) -> None:
+    worker = house.start_worker()
+    house.until_step(house.put(check(1000)), 1)
+    behind = [one for one in house.processes() if one.pid != worker.pid]
+    assert behind
+    assert {one.nice() for one in behind} == {psutil.Process(worker.pid).nice() + apart.BEHIND}
 
 
 def test_a_deaf_job_is_killed_when_cancelled(house: House) -> None:
