@@ -74,8 +74,8 @@ def postgres() -> Iterator[str]:
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.Database]:
     """An empty database with all tables: SQLite, then PostgreSQL."""
-    opened = engine.open_url(_new(request, tmp_path))
-    engine.create_tables(opened)
+    made = request.getfixturevalue(f"{request.param}_tables")
+    opened = engine.open_url(_new(request, tmp_path, made))
     yield opened
     opened.close()
 
@@ -91,18 +91,42 @@ def old_home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.
     opened.close()
 
 
-def _new(request: pytest.FixtureRequest, folder: Path) -> str:
-    """The URL of a database of the kind that is asked for, in which nothing is."""
+@pytest.fixture(scope="session")
+def sqlite_tables(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A file with all tables in which nothing is, to be copied: that is quicker than making it."""
+    made = tmp_path_factory.mktemp("tables") / "loupe.db"
+    _make_tables(f"sqlite:///{made}")
+    return str(made)
+
+
+@pytest.fixture(scope="session")
+def postgres_tables(postgres: str) -> str:
+    """A database with all tables in which nothing is, to be copied."""
+    url = databases.new_postgres_database(postgres)
+    _make_tables(url)
+    return url.rsplit("/", 1)[1]
+
+
+def _make_tables(url: str) -> None:
+    opened = engine.open_url(url)
+    engine.create_tables(opened)
+    opened.close()
+
+
+def _new(request: pytest.FixtureRequest, folder: Path, copied: str = "") -> str:
+    """The URL of a database of the kind that is asked for: empty, or a copy."""
     if request.param == "sqlite":
+        if copied:
+            shutil.copy(copied, folder / "loupe.db")
         return f"sqlite:///{folder / 'loupe.db'}"
-    return databases.new_postgres_database(request.getfixturevalue("postgres"))
+    return databases.new_postgres_database(request.getfixturevalue("postgres"), copied)
 
 
 @pytest.fixture
-def sqlite(tmp_path: Path) -> Iterator[engine.Database]:
+def sqlite(tmp_path: Path, sqlite_tables: str) -> Iterator[engine.Database]:
     """An empty SQLite database with all tables, where the kind of database does not matter."""
+    shutil.copy(sqlite_tables, tmp_path / "loupe.db")
     opened = engine.open_url(f"sqlite:///{tmp_path / 'loupe.db'}")
-    engine.create_tables(opened)
     yield opened
     opened.close()
 
@@ -111,3 +135,18 @@ def sqlite(tmp_path: Path) -> Iterator[engine.Database]:
 def files(tmp_path: Path) -> Files:
     """An empty store of files."""
     return Files(str(tmp_path / "files"), tmp_path / "cache")
+
+
+# What takes longest begins first, or one process has it alone at the end.
+LONGEST_FIRST = ("workers", "journeys", "contracts", "loaders", "app", "backend")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests in the order of how long their rooms take."""
+    here = Path(__file__).parent
+
+    def place(item: pytest.Item) -> int:
+        room = item.path.relative_to(here).parts[0]
+        return LONGEST_FIRST.index(room) if room in LONGEST_FIRST else len(LONGEST_FIRST)
+
+    items.sort(key=place)

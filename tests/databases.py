@@ -32,7 +32,9 @@ def postgres_server(folder: Path) -> Iterator[str]:
         shutil.chown(folder, "postgres")
         shutil.chown(data, "postgres")
     _run(binaries / "initdb", "-D", data, "-A", "trust", "-U", "loupe", "-E", "UTF8", "--no-sync")
-    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+    options = (
+        f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c full_page_writes=off"
+    )
     _run(binaries / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
     try:
         yield f"postgresql+psycopg://loupe@127.0.0.1:{port}"
@@ -40,12 +42,12 @@ def postgres_server(folder: Path) -> Iterator[str]:
         _run(binaries / "pg_ctl", "-D", data, "-m", "immediate", "stop")
 
 
-def new_postgres_database(server: str) -> str:
-    """Create an empty database on that server; returns its URL."""
+def new_postgres_database(server: str, copied: str = "template1") -> str:
+    """Create a database on that server, empty or a copy; returns its URL."""
     name = f"test_{uuid.uuid4().hex}"
     engine = create_engine(f"{server}/postgres", isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {copied} STRATEGY FILE_COPY"))
     engine.dispose()
     return f"{server}/{name}"
 
