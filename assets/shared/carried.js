@@ -2,6 +2,7 @@
 
 import { project } from "./site.js";
 
+/** @type {number[]} */
 const NONE = [];
 let kept = { of: "", images: NONE };
 

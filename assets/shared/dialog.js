@@ -31,7 +31,10 @@ export function ask(title, verb, content, options = {}) {
   if (options.wide) dialog.style.width = "min(820px, calc(100vw - 32px))";
   const { agree } = options;
   if (agree) {
-    form.addEventListener("submit", (event) => (event.preventDefault(), settle(form, dialog, agree)));
+    form.addEventListener(
+      "submit",
+      (/** @type {Event} */ event) => (event.preventDefault(), settle(form, dialog, agree)),
+    );
   }
   document.body.append(dialog);
   dialog.showModal();
@@ -43,6 +46,7 @@ export function ask(title, verb, content, options = {}) {
   });
 }
 
+/** @param {any} form @param {any} dialog @param {() => Promise<any>} agree */
 async function settle(form, dialog, agree) {
   if (form.dataset.busy) return;
   form.dataset.busy = "yes";

@@ -16,6 +16,7 @@ export function h(name, properties = {}, ...children) {
   return element;
 }
 
+/** @param {any} element @param {string} key @param {any} value */
 function put(element, key, value) {
   if (value === undefined || value === null) return;
   if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
@@ -38,7 +39,7 @@ export function icon(path) {
   return svg;
 }
 
-/** Replace all that stands in `element`; a child that stands there already is left alone. */
+/** Replace all that stands in `element`; a child that stands there already is left alone. @param {any} element @param {any[]} children @returns {any} */
 export function fill(element, ...children) {
   const wanted = children.flat(9).filter((child) => child || child === 0).map((
     child,
@@ -51,7 +52,7 @@ export function fill(element, ...children) {
   return element;
 }
 
-/** Replace all that stands in a list; who works in it by keys goes on where they were. @param {HTMLElement} element */
+/** Replace all that stands in a list; who works in it by keys goes on where they were. @param {HTMLElement} element @param {any[]} children */
 export function refill(element, ...children) {
   const controls = () => /** @type {any[]} */ ([...element.querySelectorAll("button, input, select")]);
   const held = /** @type {any} */ (document.activeElement);
@@ -87,17 +88,23 @@ export function redraw(element, shows, made) {
 /** What stands in an element that is drawn again only when something changes. */
 const drawn = new WeakMap();
 
-/** Let `element` say `text`; where it says that already, nothing is laid out again. */
+/** Let `element` say `text`; where it says that already, nothing is laid out again. @param {Element} element @param {string} text */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A labelled field of a form. */
+/** A labelled field of a form. @param {string} label @param {any} control @param {string} hint */
 export function field(label, control, hint = "") {
   return h("label.field", {}, h("span", {}, label), control, hint && h("small", {}, hint));
 }
 
-/** A drop-down list. @param {[string, string][]} choices value and words */
+/**
+ * A drop-down list.
+ * @param {readonly (readonly string[])[]} choices value and words
+ * @param {string | null} [value]
+ * @param {((value: string) => any) | null} [onchange]
+ * @param {Record<string, any>} [properties]
+ */
 export function select(choices, value, onchange, properties = {}) {
   const options = choices.map(([key, words]) => h("option", { value: key }, words));
   const element = h("select", { ...properties }, options);
@@ -106,7 +113,7 @@ export function select(choices, value, onchange, properties = {}) {
   return element;
 }
 
-/** Is the person typing, or in a list or a dialog, so that letters are not ours? */
+/** Is the person typing, or in a list or a dialog, so that letters are not ours? @param {KeyboardEvent} event */
 export function typing(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey || event.metaKey || event.altKey) return true;

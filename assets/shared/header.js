@@ -2,13 +2,15 @@
 
 import { account } from "../pages/projects/account.js";
 import { fill, h, icon, say, select } from "./dom.js";
-import { get } from "./net.js";
+import { Failure, get } from "./net.js";
 import { noSuch } from "./nothing.js";
 import { people } from "../pages/projects/people.js";
 import { address, every, go, project, site, start, tab, visit } from "./site.js";
 import { still } from "./stillness.js";
 import { tabbar } from "./tabbar.js";
 import * as theme from "./theme.js";
+
+/** @typedef {import("./answers.js").Summary} Summary */
 
 const HALF = "M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13zM8 3v10A5 5 0 0 1 8 3z";
 
@@ -17,6 +19,7 @@ const SLOW = 10_000; // an answer that takes longer is missed
 const MISSES = 2; // in a row: one slow answer is none
 const GONE = [502, 503, 504]; // what a proxy says when there is nobody behind it
 
+/** @type {Summary[]} */
 let projects = [];
 let missed = 0;
 let greeted = false;
@@ -52,13 +55,14 @@ export async function mount(element) {
   every(EVERY, () => Promise.all([greet(), beat(jobs)]));
 }
 
-async function load(chooser, found = null) {
-  projects = found ?? (await get("/api/projects"));
+/** @param {HTMLElement} chooser */
+async function load(chooser) {
+  projects = await get("/api/projects");
   site.dispatchEvent(new CustomEvent("listed", { detail: projects }));
   choose(chooser);
 }
 
-/** Before an address is said to name no project, the list is asked for anew: it may be a young one. */
+/** Before an address is said to name no project, the list is asked for anew: it may be a young one. @param {HTMLElement} chooser */
 async function seek(chooser) {
   const named = project();
   const about = named !== "" && !["projects", "jobs"].includes(tab());
@@ -75,6 +79,7 @@ function current() {
     projects.find((one) => String(one.id) === project());
 }
 
+/** @param {HTMLElement} chooser */
 function choose(chooser) {
   const now = current();
   document.title = now ? `${now.name} · Loupe` : "Loupe";
@@ -86,7 +91,7 @@ function choose(chooser) {
   fill(chooser, list);
 }
 
-/** A page that is about one project shows the one looked at last, or the only one. */
+/** A page that is about one project shows the one looked at last, or the only one. @param {Summary | undefined} now */
 function remember(now) {
   if (now) return localStorage.setItem("loupe-project", String(now.id));
   const last = projects.find((one) => String(one.id) === localStorage.getItem("loupe-project")) ??
@@ -97,11 +102,14 @@ function remember(now) {
   return undefined;
 }
 
+/** @param {string} name */
 function open(name) {
   visit(address({ project: name, tab: name ? (tab() === "projects" ? "browse" : tab()) : "projects" }));
 }
 
+/** @param {HTMLElement} place */
 async function welcome(place) {
+  /** @type {import("./answers.js").Me} */
   const me = await get("/api/me");
   Object.assign(document.documentElement.dataset, { role: me.role, accounts: me.accounts ? "yes" : "no" });
   const title = `Role: ${me.role}`;
@@ -128,11 +136,11 @@ function themeButton() {
   return button;
 }
 
-/** The number of running and waiting jobs, asked for only while somebody looks. */
+/** The number of running and waiting jobs, asked for only while somebody looks. @param {HTMLElement} place */
 async function beat(place) {
   if (document.hidden) return;
   const now = await get("/api/jobs/counts", { signal: AbortSignal.timeout(SLOW) }).catch((error) => error);
-  heard(!(now instanceof Error) || (now.status > 0 && !GONE.includes(now.status)));
+  heard(!(now instanceof Error) || (now instanceof Failure && now.status > 0 && !GONE.includes(now.status)));
   if (now instanceof Error) return;
   const busy = now.running + now.queued;
   fill(

@@ -13,6 +13,7 @@ const ALPHABET = "abcdefghijklmnopqrstuvwxyz";
 export function letters(classes) {
   if (classes.length <= BY_COLOUR) return {};
   const taken = new Set(classes.map((one) => one.hotkey).filter(Boolean));
+  /** @param {{name: string}} one @param {number} at */
   const sign = (one, at) => {
     const free =
       [...one.name.toLowerCase(), ...ALPHABET].find((letter) =>

@@ -68,8 +68,10 @@ export function token() {
     .join("");
 }
 
+/** @param {string} method @param {string} path @param {any} body @param {RequestInit} [options] */
 async function call(method, path, body, options) {
   const raw = body instanceof FormData || body instanceof Blob;
+  /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-Loupe"] = "1";
   if (body !== undefined && !raw) headers["Content-Type"] = "application/json";
@@ -82,16 +84,18 @@ async function call(method, path, body, options) {
       ...options,
     });
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (error instanceof Error && error.name === "AbortError") throw error;
     throw new Failure("The server does not answer. Is it still running?", 0);
   }
   return answer.ok ? answer : refuse(answer);
 }
 
+/** @param {Response} answer @returns {Promise<any>} */
 async function read(answer) {
   return answer.status === 204 ? null : answer.json();
 }
 
+/** @param {Response} answer @returns {Promise<never>} */
 async function refuse(answer) {
   const body = await answer.json().catch(() => ({}));
   if (answer.status === 401) location.assign(`/login?next=${encodeURIComponent(location.href)}`);

@@ -25,11 +25,15 @@ const BONES = {
 export class Reading {
   /** @param {string} name of the tab @param {HTMLElement} element what is covered while nothing true stands in it @param {keyof typeof BONES} bones */
   constructor(name, element, bones = "rows") {
-    Object.assign(this, { name, element, bones });
+    this.name = name;
+    this.element = element;
+    this.bones = bones;
     this.cover = h("div.bones", { role: "status" });
     this.failures = 0;
     /** @type {string | undefined} what stands there */
     this.key = undefined;
+    /** @type {symbol | undefined} the newest question */
+    this.turn = undefined;
     /** @type {[string, () => Promise<any>, (found: any) => any] | null} what could not be had */
     this.owed = null;
     addEventListener("online", () => this.again());

@@ -65,7 +65,7 @@ export function visit(href) {
   follow();
 }
 
-/** The address of a view, to be the href of a link. */
+/** The address of a view, to be the href of a link. @param {Record<string, any>} changes */
 export function address(changes) {
   return `/?${new URLSearchParams(Object.entries(changes).filter(([, value]) => value !== ""))}`;
 }
@@ -128,7 +128,8 @@ export function every(seconds, work) {
 }
 
 /** A short message at the lower edge; one that stands there already is said anew, not twice.
- * @param {string} text @param {"note"|"done"|"failed"} kind */
+ * @param {string} text @param {"note"|"done"|"failed"} kind
+ * @param {{words: string, run: () => any} | null} action */
 export function toast(text, kind = "note", action = null) {
   const line = h(
     `div.toast.${kind}`,
@@ -143,12 +144,18 @@ export function toast(text, kind = "note", action = null) {
   return line;
 }
 
-/** Run `work`; what it throws is shown as a message. */
+/**
+ * Run `work`; what it throws is shown as a message.
+ * @template T
+ * @param {() => T | Promise<T>} work
+ * @returns {Promise<T | undefined>}
+ */
 export async function attempt(work) {
   try {
     return await work();
   } catch (error) {
-    if (error.name !== "AbortError") toast(error.message, "failed");
+    const { name, message } = /** @type {Error} */ (error);
+    if (name !== "AbortError") toast(message, "failed");
     return undefined;
   }
 }
@@ -184,13 +191,13 @@ function follow() {
 /** Keep the tabs and the URL together; called once, by the header. */
 export function start() {
   document.addEventListener("click", (event) => {
-    const link = /** @type {HTMLAnchorElement} */ (event.target).closest?.("a[href^='/?']");
+    const link = /** @type {HTMLElement} */ (event.target).closest?.("a[href^='/?']");
     if (
       link && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.shiftKey &&
       event.button === 0
     ) {
       event.preventDefault();
-      visit(link.getAttribute("href"));
+      visit(link.getAttribute("href") ?? "");
     }
   });
   addEventListener("popstate", follow);

@@ -19,12 +19,12 @@ export function tabbar() {
 
 /** @param {Element} button Gradio's */
 function linked(button) {
-  const name = button.getAttribute("data-tab-id");
+  const name = button.getAttribute("data-tab-id") ?? "";
   return h("a", {
     role: "tab",
     "data-tab-id": name,
     "aria-controls": name,
-    onclick: (event) => turn(event, name),
+    onclick: (/** @type {MouseEvent} */ event) => turn(event, name),
   }, button.textContent.trim());
 }
 
@@ -45,8 +45,9 @@ function turn(event, name) {
 /** @param {KeyboardEvent} event */
 function keys(event) {
   const link = /** @type {HTMLElement} */ (event.target);
+  /** @type {Record<string, Element | null>} */
   const sides = { ArrowLeft: link.previousElementSibling, ArrowRight: link.nextElementSibling };
-  if (event.key in sides) sides[event.key]?.focus();
+  if (event.key in sides) /** @type {HTMLElement | null} */ (sides[event.key])?.focus();
   else if (event.key === " ") link.click();
   else return;
   event.preventDefault();

@@ -17,7 +17,7 @@ CONFIG = ASSETS.parent / ".ci" / "deno.json"
 FAULT = re.compile(r"^TS\d+ \[ERROR\].*?at file://(\S+?):\d+:\d+$", re.MULTILINE | re.DOTALL)
 
 # Files and folders of assets/ in which every type is known.
-CLEAN = ("boot.js",)
+CLEAN = ("boot.js", "shared")
 
 
 @pytest.fixture(scope="module")
