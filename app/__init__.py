@@ -1,1 +1,1 @@
-"""The only part of Loupe that speaks HTTP and Gradio."""
+"""The only part of Loupe that speaks HTTP and Gradio; may ask backend, never workers."""

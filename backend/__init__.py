@@ -1,1 +1,1 @@
-"""What Loupe knows and keeps: no Gradio, no Ray, no torch."""
+"""What Loupe knows and keeps; may ask neither app nor workers, no Gradio, no Ray, no torch."""

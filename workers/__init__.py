@@ -1,4 +1,4 @@
-"""The only part of Loupe that speaks Ray and torch.
+"""The only part of Loupe that speaks Ray and torch; may ask backend, never app.
 
 Here, before any of them can be imported, the libraries that report their use to their makers are
 kept from it: what a person looks at, and how often, is nobody else's.

@@ -1,1 +1,1 @@
-"""What each request passes before a route sees it, and what each answer passes on its way out."""
+"""What each request and answer passes around a route; may ask projects and storage alone."""

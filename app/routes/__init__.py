@@ -1,1 +1,1 @@
-"""What the JavaScript calls."""
+"""What the JavaScript calls; may ask every room and the edge, and does no long work."""

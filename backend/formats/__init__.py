@@ -1,1 +1,1 @@
-"""Label formats, each a reader and a writer; FORMATS in registry.py has one row each."""
+"""Label formats, each a reader and a writer; may ask no database, only the files of a source."""

@@ -1,7 +1,7 @@
 """The queue: each change of a job's state is one compare-and-swap in the caller's transaction.
 
 queued → running → done | failed | cancelled, and paused beside queued. Here is what people ask of
-it; what a worker does with the jobs that it takes is in `holding`.
+it; what a worker does with the jobs that it takes is in `claims`.
 """
 
 from __future__ import annotations

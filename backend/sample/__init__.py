@@ -1,4 +1,4 @@
-"""Draws sample projects: boards with goldens and real-looking defects, faces with masks."""
+"""Draws sample projects: boards with goldens and defects, faces; may ask the nouns alone."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where everything is kept: databases and files."""
+"""Where everything is kept: databases and files; may ask settings, nouns and errors alone."""

@@ -1,1 +1,1 @@
-"""Bulk detection: pictures in, packed boxes out, over processes of this machine or of a cluster."""
+"""Bulk detection, over processes or a cluster; may ask models, runs, families and runtimes."""

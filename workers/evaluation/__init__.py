@@ -1,1 +1,1 @@
-"""What a model is worth on labelled pictures, the same for every family."""
+"""What a model is worth on labelled pictures; may ask families, engine, and no room but models."""

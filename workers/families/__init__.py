@@ -1,1 +1,1 @@
-"""The model families, one module or package each, behind the contract in base.py."""
+"""The model families, behind the contract in base.py; may ask no room, no job and no database."""

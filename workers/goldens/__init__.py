@@ -1,1 +1,1 @@
-"""Which golden a picture has: by group, by name, or by look."""
+"""Which golden a picture has: by group, name or look; may ask labels, runs and the engine."""

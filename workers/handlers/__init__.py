@@ -1,4 +1,4 @@
-"""What the worker does for each kind of job, one module a kind."""
+"""What the worker does for each kind of job, one module a kind; may ask every room but review."""
 
 from __future__ import annotations
 

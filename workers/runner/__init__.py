@@ -1,7 +1,7 @@
-"""The process of one job: `python -m workers.runner FD`, a child of the worker.
+"""The process of one job: `python -m workers.runner FD`; may ask jobs and the handlers.
 
-A job of its own process cannot starve the worker's heartbeat, leak into the next job, or
-outlive a cancel.
+It is a child of the worker. A job of its own process cannot starve the worker's heartbeat, leak
+into the next job, or outlive a cancel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a trained model is run fast: one row a runtime, one module each, imported when it is used."""
+"""How a trained model is run fast, one row a runtime; may ask families and weights, and no room."""
 
 from __future__ import annotations
 

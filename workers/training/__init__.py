@@ -1,1 +1,1 @@
-"""What trainings share: the loop, its processes, its reports; knows no family."""
+"""What trainings share: the loop, its processes, its reports; may ask projects, no other room."""

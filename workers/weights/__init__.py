@@ -1,1 +1,1 @@
-"""Weights as files: read, written, begun from; never a pickle."""
+"""Weights as files: read, written, begun from; never a pickle; may ask families, and no room."""

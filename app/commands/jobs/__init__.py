@@ -1,1 +1,1 @@
-"""Commands that follow jobs and look at the workers."""
+"""Commands that follow jobs and look at the workers; may ask jobs, and start a worker."""

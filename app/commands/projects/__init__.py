@@ -1,1 +1,1 @@
-"""Commands for projects: what there is, classes, people, champion and splits."""
+"""Commands for projects, classes, people, champion and splits; may ask rooms up to runs."""

@@ -1,1 +1,1 @@
-"""Images, their labels, and how both come in and go out."""
+"""Images, their labels, how both come in and go out; may ask every room."""

@@ -1,1 +1,1 @@
-"""Projects, their classes, the people in them, and who is logged in."""
+"""Projects, their classes, people and logins; may ask projects, labels, jobs and upkeep."""

@@ -1,1 +1,1 @@
-"""Runs to review, what was decided of them, and runs as files."""
+"""Runs to review, what was decided of them, and runs as files; may ask every room."""

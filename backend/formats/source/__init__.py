@@ -1,1 +1,1 @@
-"""What a source is made of: folders, archives, tables and JSON, read within bounds."""
+"""What a source is made of: folders, archives, tables, JSON; may ask files alone, within bounds."""

@@ -1,1 +1,1 @@
-"""Layouts that are known and not read: told by their signs, said with what to do."""
+"""Layouts that are known and not read, told by their signs; may ask the source alone."""

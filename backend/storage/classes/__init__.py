@@ -1,1 +1,1 @@
-"""What classes are called, remembered and counted: ids in rows, names to people."""
+"""What classes are called and counted: ids in rows, names to people; may ask storage alone."""

@@ -1,1 +1,1 @@
-"""How the tables came to be, one module a step."""
+"""How the tables came to be, one module a step; may ask storage alone."""

@@ -1,1 +1,1 @@
-"""Who writes when: turns on one file, locks on one name, long writes in parts, asking again."""
+"""Who writes when: turns, locks, long writes in parts, asking again; may ask storage alone."""

@@ -1,4 +1,4 @@
-"""What is true of every home, one row each; `loupe check` asks them all."""
+"""What is true of every home, one row each, asked by `loupe check`; may ask storage alone."""
 
 from __future__ import annotations
 

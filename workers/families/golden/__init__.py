@@ -1,4 +1,4 @@
-"""The golden family: a picture is compared with the clean reference picture of its product.
+"""The golden family: a picture against its clean reference; may ask other families, no room.
 
 Untrained it is rules; trained, a forest over the same proposals takes part as far as
 cross-validation says that it is better. Where the project has a trained detector, what that says

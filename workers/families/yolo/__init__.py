@@ -1,1 +1,1 @@
-"""The family `yolo`: YOLO11 by Ultralytics; the family itself is in family.py."""
+"""YOLO11 by Ultralytics, its family in family.py; may ask training and weights, and no room."""

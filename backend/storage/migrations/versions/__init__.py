@@ -1,1 +1,1 @@
-"""The steps."""
+"""The steps, never rewritten once they have landed; each may ask the tables alone."""
