@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from tests.benchmarks import results
+
 PAUSE = 0.3
 WAIT = 120.0
 
@@ -40,13 +42,23 @@ class Waits:
 
     def row(self) -> str:
         """How many there were, and p50, p95 and the longest."""
-        ranked = sorted(self.milliseconds) or [0.0]
-        p95 = ranked[min(len(ranked) - 1, round(0.95 * len(ranked)))]
-        median, longest = statistics.median(ranked), ranked[-1]
+        median, p95, longest = self._ranks()
         return (
             f"{len(self.milliseconds):6,}  p50 {median:6.0f} ms  p95 {p95:6.0f} ms  "
             f"longest {longest:6.0f} ms  failed {len(self.failures)} {self.failures[:1] or ''}"
         )
+
+    def figure(self, what: str, how: str) -> results.Figure:
+        """The same, to be kept."""
+        median, p95, longest = self._ranks()
+        count = f"{len(self.milliseconds):,} in all, {len(self.failures)} failed"
+        spread = f"p95 {p95:.0f}, longest {longest:.0f}; {count}"
+        return results.Figure(f"{what}: p50", round(median), "ms", spread, how=how)
+
+    def _ranks(self) -> tuple[float, float, float]:
+        ranked = sorted(self.milliseconds) or [0.0]
+        p95 = ranked[min(len(ranked) - 1, round(0.95 * len(ranked)))]
+        return statistics.median(ranked), p95, ranked[-1]
 
 
 @dataclass

@@ -1,9 +1,13 @@
-"""How long a page of 100,000 images takes: `python -m tests.benchmarks.listing_speed`."""
+"""How long a page of 100,000 images takes: `python -m tests.benchmarks.listing_speed`.
+
+With `--keep` the figures are written as data, too.
+"""
 
 from __future__ import annotations
 
 import random
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -13,6 +17,7 @@ from backend.domain import Box, Split
 from backend.labels import gallery, images
 from backend.projects import catalogue
 from backend.storage import engine
+from tests.benchmarks import results
 
 IMAGES, BOXES, PAGE, ROUNDS = 100_000, 5, 100, 40
 NAMES = ("open", "short", "mousebite", "spur", "copper", "pin-hole")
@@ -47,7 +52,7 @@ def _image(number: int, chance: random.Random) -> images.NewImage:
     )
 
 
-def show(what: str, call: Callable[[], object]) -> None:
+def show(what: str, call: Callable[[], object]) -> results.Figure:
     """Print p50 and p95 of a call, and its processor time, which a busy machine leaves alone."""
     taken, worked = [], []
     for _ in range(ROUNDS):
@@ -55,11 +60,12 @@ def show(what: str, call: Callable[[], object]) -> None:
         call()
         taken.append(1000 * (time.perf_counter() - began))
         worked.append(1000 * (time.process_time() - at_work))
-    p95 = statistics.quantiles(taken, n=20)[-1]
-    print(
-        f"{what:36} p50 {statistics.median(taken):7.1f}   p95 {p95:7.1f}   "
-        f"processor {statistics.median(worked):6.1f} ms"
-    )
+    p50, p95 = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
+    processor = statistics.median(worked)
+    print(f"{what:36} p50 {p50:7.1f}   p95 {p95:7.1f}   processor {processor:6.1f} ms")
+    spread = f"p95 {p95:.1f}, processor {processor:.1f}; {ROUNDS} rounds"
+    how = f"SQLite, {IMAGES:,} images, {results.machine()}"
+    return results.Figure(what, round(p50, 1), "ms", spread, how=how)
 
 
 def main() -> None:
@@ -71,6 +77,7 @@ def main() -> None:
         project_id = fill(database)
         seconds = time.perf_counter() - began
         print(f"{IMAGES:,} images written in {seconds:.0f} s ({IMAGES / seconds:,.0f}/s)")
+        rows = []
         for name, chosen in {
             "by name": gallery.Filter(),
             "unlabelled": gallery.Filter(states=("new",)),
@@ -80,23 +87,25 @@ def main() -> None:
             "text in the name": gallery.Filter(text="0999"),
         }.items():
             for offset in (0, 50_000, 99_000):
-                _ask(database, project_id, name, chosen, offset)
+                rows.append(_ask(database, project_id, name, chosen, offset))
         with database.read() as session:
-            show(
+            counts = show(
                 "counts of every filter",
                 lambda: gallery.counts(session, project_id, gallery.Filter()),
             )
         database.close()
+    if results.wanted(sys.argv):
+        results.keep("listing_speed", [*rows, counts])
 
 
 def _ask(
     database: engine.Database, project_id: int, name: str, chosen: gallery.Filter, offset: int
-) -> None:
+) -> results.Figure:
     def page() -> None:
         with database.read() as session:
             gallery.page(session, project_id, chosen, offset, PAGE)
 
-    show(f"{PAGE} {name}, from {offset:,}", page)
+    return show(f"{PAGE} {name}, from {offset:,}", page)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Ten people save while the largest changes are made at once: nobody waits, and none is refused.
 
     python -m tests.benchmarks.nobody_waits [--images 200000] [--boxes 1000000] [--classes 5000]
-        [--people 10] [--postgres]
+        [--people 10] [--postgres] [--keep]
 
 An import of so many classes, a state set for so many images, a merge of two classes with so many
 boxes, an export and a detection, asked for over HTTP as pages ask. The database is filled directly.
@@ -33,7 +33,7 @@ from backend.storage.engine import Database
 from backend.storage.tables import BoxRow, ImageRow, RevisionRow
 from backend.storage.types import now
 from tests import databases, many
-from tests.benchmarks import crowd
+from tests.benchmarks import crowd, results
 from tests.journeys import conftest
 
 OWN = 20  # images of each person
@@ -49,6 +49,12 @@ class Sizes:
     boxes: int
     classes: int
     people: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.images:,} images, {self.boxes:,} boxes, {self.classes:,} classes, "
+            f"{self.people} people"
+        )
 
 
 @dataclass
@@ -70,6 +76,7 @@ def main() -> None:
         options.add_argument(f"--{name}", type=int, default=size)
     options.add_argument("--people", type=int, default=10)
     options.add_argument("--postgres", action="store_true")
+    options.add_argument("--keep", action="store_true", help="write the figures as data, too")
     chosen = options.parse_args()
     sizes = Sizes(chosen.images, chosen.boxes, chosen.classes, chosen.people)
     home = Path(tempfile.mkdtemp(prefix="loupe-nobody-"))
@@ -79,12 +86,14 @@ def main() -> None:
             if chosen.postgres:
                 server = held.enter_context(databases.postgres_server(home / "postgres"))
                 os.environ["LOUPE_DATABASE_URL"] = databases.new_postgres_database(server)
-            measure(home / "home", sizes)
+            rows = measure(home / "home", sizes, "PostgreSQL" if chosen.postgres else "SQLite")
+            if chosen.keep:
+                results.keep("nobody_waits", rows)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def measure(home: Path, sizes: Sizes) -> None:
+def measure(home: Path, sizes: Sizes, database: str) -> list[results.Figure]:
     """Fill, serve, ask for everything at once, and print what everybody met."""
     began = time.perf_counter()
     filled = fill(home, sizes)
@@ -96,10 +105,16 @@ def measure(home: Path, sizes: Sizes) -> None:
             time.sleep(10)
         with crowd.at_work(url, filled.project, own[sizes.people :]) as busy:
             everything(url, filled, source, filled.ids[len(own) * OWN :])
+    how = f"{database}, {sizes}, {results.machine()}"
+    rows = []
     for words, met in (("nothing else goes on", quiet), ("all of it at once", busy)):
         print(f"{words}\n  saves {met.saves.row()}\n  reads {met.reads.row()}")
+        for name, waits in (("a save", met.saves), ("a read", met.reads)):
+            rows.append(waits.figure(f"{name}, {words}", how))
     for name, seconds in filled.done.items():
         print(f"  {name}: {seconds:.1f} s")
+        rows.append(results.Figure(name, round(seconds, 1), "s", how=how))
+    return rows
 
 
 def everything(url: str, filled: Filled, source: Path, ids: Sequence[int]) -> None:
