@@ -13,7 +13,7 @@ from backend.errors import Invalid, Unavailable
 
 
 class Settings(BaseSettings):
-    """Every setting, with the environment's prefix LOUPE_; the README lists them all."""
+    """Every setting, with the environment's prefix LOUPE_; the guide lists them all."""
 
     model_config = SettingsConfigDict(
         env_prefix="LOUPE_", env_ignore_empty=True, frozen=True, extra="ignore"

@@ -1,21 +1,28 @@
-"""What the README says is what the code does."""
+"""The first page is short, and what it says is so."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from backend.settings import Settings
+from tests import paper
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+TEXT = paper.README.read_text("utf-8")
+MOST = 150
 
 
-def test_the_readme_names_every_setting_and_no_other() -> None:
-    named = set(re.findall(r"^\| `LOUPE_(\w+)`", README, flags=re.MULTILINE))
-    assert {name.lower() for name in named} == set(Settings.model_fields)
+def test_the_first_page_is_short() -> None:
+    assert len(TEXT.splitlines()) <= MOST
+
+
+def test_its_links_lead_somewhere() -> None:
+    for name in ("README.md", "CONTRIBUTING.md"):
+        assert paper.broken(paper.ROOT / name) == []
 
 
 def test_the_house_on_the_first_page_is_the_house() -> None:
-    root = Path(__file__).parents[1]
-    for name in re.findall(r"^(\w+)/ ", README, flags=re.MULTILINE):
-        assert (root / name).is_dir(), name
+    for name in re.findall(r"^(\w+)/ ", TEXT, flags=re.MULTILINE):
+        assert (paper.ROOT / name).is_dir(), name
+
+
+def test_every_page_of_the_guide_is_named() -> None:
+    assert {f"assets/guide/{name}.md" for name in paper.pages()} <= set(paper.LINK.findall(TEXT))

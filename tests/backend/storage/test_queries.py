@@ -1,11 +1,10 @@
-"""The SQL that the README shows runs as it stands, on both databases, and answers what it says."""
+"""The SQL that the guide shows runs as it stands, on both databases, and answers what it says."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,9 +23,9 @@ from backend.storage import findings
 from backend.storage.classes.figures import MARK
 from backend.storage.engine import Database
 from backend.storage.tables import JobRow, MetricRow, ModelRow
+from tests import paper
 
-README = Path(__file__).parents[3] / "README.md"
-QUERIES = re.findall(r"```sql\n(.*?)```", README.read_text("utf-8"), flags=re.DOTALL)
+QUERIES = re.findall(r"```sql\n(.*?)```", paper.page("results-in-sql"), flags=re.DOTALL)
 RUN = 12
 SPUR = Detection(10.0, 10.0, 30.0, 40.0, "spur", 0.9, 0)
 SHORT = Detection(50.0, 50.0, 80.0, 80.0, "short", 0.7, 1)
