@@ -5,14 +5,18 @@ import { laying } from "./golden.js";
 import * as paint from "./paint.js";
 import { fullUrl, previewUrl, WHOLE } from "./picture_cache.js";
 
+/** @typedef {import("../desk/types.js").Item} Item */
+
 /** @param {import("./picture_cache.js").Pictures} pictures */
 export function closeup(pictures) {
   let room = 3;
-  /** @type {any} */
+  /** @type {{item: Item, mark: import("./paint.js").Mark} | null} */
   let shown = null;
+  /** @type {HTMLCanvasElement[]} */
   const canvases = ["Board", "Golden"].map((name) =>
     h("canvas.lp-crop", { "aria-label": `${name}, close up` })
   );
+  /** @type {HTMLElement[]} */
   const captions = ["Board", "Golden"].map((name) => h("figcaption", {}, name));
   const root = h("div.lp-closeup", {}, canvases.map((canvas, at) => h("figure", {}, canvas, captions[at])));
   root.addEventListener("wheel", (/** @type {WheelEvent} */ e) => {
@@ -21,7 +25,7 @@ export function closeup(pictures) {
     draw();
   }, { passive: false });
 
-  /** @param {import("../desk/types.js").Item | null} item @param {any} mark */
+  /** @param {Item | null} item @param {import("./paint.js").Mark | null} mark */
   const show = (item, mark) => {
     shown = item && mark ? { item, mark } : null;
     draw();
@@ -29,7 +33,7 @@ export function closeup(pictures) {
 
   const draw = () => {
     root.classList.toggle("empty", !shown);
-    canvases.forEach((canvas, at) => clear(canvas));
+    canvases.forEach((canvas) => clear(canvas));
     if (!shown) return;
     const { item, mark } = shown;
     crop(canvases[0], item, item.sha256, mark, true);
@@ -37,19 +41,20 @@ export function closeup(pictures) {
     fill(captions[1], item.golden ? "Golden" : "No golden");
   };
 
-  const clear = (canvas) => {
+  const clear = (/** @type {HTMLCanvasElement} */ canvas) => {
     const ratio = window.devicePixelRatio || 1;
     const wide = canvas.clientWidth || 132;
     canvas.width = Math.round(wide * ratio);
     canvas.height = Math.round((canvas.clientHeight || 132) * ratio);
-    canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen(canvas).setTransform(ratio, 0, 0, ratio, 0, 0);
   };
 
-  /** @param {number[]} [lie] how a golden lies on the board in whose frame it is drawn */
+  /** @param {HTMLCanvasElement} canvas @param {Item} item @param {string} sha256 @param {import("./paint.js").Mark} mark
+   * @param {boolean} first @param {number[]} [lie] how a golden lies on the board in whose frame it is drawn */
   const crop = (canvas, item, sha256, mark, first, lie = []) => {
     const bitmap = best(item, sha256);
     if (!bitmap) return;
-    const ctx = canvas.getContext("2d");
+    const ctx = pen(canvas);
     const wide = canvas.clientWidth || 132;
     const high = canvas.clientHeight || 132;
     const side = Math.max(mark.x2 - mark.x1, mark.y2 - mark.y1, 12) * room;
@@ -58,6 +63,7 @@ export function closeup(pictures) {
     const y = (mark.y1 + mark.y2) / 2 - high / scale / 2;
     const held = bitmap.width / item.width;
     ctx.imageSmoothingEnabled = scale < 3 * held;
+    /** @type {paint.Frame & {scale: number}} */
     const view = {
       width: wide,
       height: high,
@@ -77,7 +83,7 @@ export function closeup(pictures) {
       (bitmap.height / held) * scale,
     );
     ctx.restore();
-    paint.marks(ctx, /** @type {any} */ (view), [{
+    paint.marks(ctx, view, [{
       ...mark,
       text: "",
       handles: false,
@@ -86,7 +92,7 @@ export function closeup(pictures) {
     }]);
   };
 
-  /** The sharpest picture at hand; a sharper one is fetched. */
+  /** The sharpest picture at hand; a sharper one is fetched. @param {Item} item @param {string} sha256 */
   const best = (item, sha256) => {
     const small = pictures.peek(previewUrl({ sha256 }));
     const wanted = !small
@@ -100,4 +106,9 @@ export function closeup(pictures) {
   };
 
   return { root, show, draw };
+}
+
+/** @param {HTMLCanvasElement} canvas */
+function pen(canvas) {
+  return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 }

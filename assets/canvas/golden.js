@@ -2,6 +2,9 @@
 
 import { previewUrl } from "./picture_cache.js";
 
+/** @typedef {import("./paint.js").Frame} Frame */
+
+/** @type {import("./stage.js").Mode[]} */
 export const MODES = ["off", "side", "blink", "difference"];
 const BLINK = 600;
 
@@ -11,7 +14,7 @@ export function golden(stage) {
   let timer = 0;
 
   /** The golden, stretched to the board's size. @param {import("../desk/types.js").Item} item */
-  const stretched = (item) => ({ ...item, sha256: /** @type {any} */ (item.golden).sha256 });
+  const stretched = (item) => ({ ...item, sha256: item.golden?.sha256 ?? item.sha256 });
 
   const rest = () => {
     shown = false;
@@ -50,7 +53,7 @@ export function golden(stage) {
     if (stage.mode === "off" || !item.golden) return;
     load(item);
     const picture = stretched(item);
-    const lie = /** @type {any} */ (item.golden).lie;
+    const { lie } = item.golden;
     if (stage.mode === "side") {
       stage.layer(ctx, picture, 1, false, lie);
       divider(ctx, stage.view);
@@ -74,7 +77,7 @@ export function golden(stage) {
 }
 
 /** What lays a golden on its board on the screen, and by how much that moves it at most.
- * @param {number[]} lie takes a place of the board to the golden's @param {import("./view.js").View} view
+ * @param {number[]} lie takes a place of the board to the golden's @param {Frame & {scale: number}} view
  * @param {{width: number, height: number}} item */
 export function laying(lie, view, item) {
   const [a, b, c, d, e, f] = lie;
@@ -88,6 +91,7 @@ export function laying(lie, view, item) {
   return { matrix: screen.multiply(there.inverse()).multiply(screen.inverse()), most: Math.max(...away) };
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {Frame} view */
 function divider(ctx, view) {
   ctx.fillStyle = "#14161a";
   ctx.fillRect(view.width - 1, 0, 2, view.height);

@@ -4,18 +4,19 @@ import { readable } from "../shared/letters.js";
 import { handlePoint, HANDLES } from "./boxes.js";
 
 /**
- * @typedef {{x1: number, y1: number, x2: number, y2: number, color: string, text: string, letter?: string,
+ * @typedef {{id?: string, x1: number, y1: number, x2: number, y2: number, color: string, text: string, letter?: string,
  *   kind: "solid" | "dashed" | "dotted" | "crossed" | "ghost", selected?: boolean,
- *   hover?: boolean, handles?: boolean}} Mark
- * @typedef {import("./view.js").View} View
+ *   hover?: boolean, handles?: boolean, label?: string}} Mark
+ * @typedef {Pick<import("./view.js").View, "width" | "height" | "toScreen">} Frame
  */
 
+/** @type {Record<string, number[]>} */
 const DASHES = { solid: [], ghost: [], crossed: [], dashed: [6, 4], dotted: [1.5, 3.5] };
 const FONT = "600 11px system-ui, sans-serif";
 /** @type {Map<string, number>} */
 const widths = new Map();
 
-/** @param {CanvasRenderingContext2D} ctx @param {View} view @param {Mark[]} marks */
+/** @param {CanvasRenderingContext2D} ctx @param {Frame} view @param {Mark[]} marks */
 export function marks(ctx, view, marks) {
   const seen = marks.map((mark) => onScreen(view, mark)).filter((m) => inSight(view, m));
   halo(ctx, seen);
@@ -25,16 +26,19 @@ export function marks(ctx, view, marks) {
   seen.filter((mark) => mark.handles).forEach((mark) => handles(ctx, mark));
 }
 
+/** @param {Frame} view @param {Mark} mark @returns {Mark} */
 function onScreen(view, mark) {
   const a = view.toScreen(mark.x1, mark.y1);
   const b = view.toScreen(mark.x2, mark.y2);
   return { ...mark, x1: a.x, y1: a.y, x2: b.x, y2: b.y };
 }
 
+/** @param {Frame} view @param {Mark} m */
 function inSight(view, m) {
   return m.x2 >= 0 && m.y2 >= 0 && m.x1 <= view.width && m.y1 <= view.height;
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {Mark[]} seen */
 function halo(ctx, seen) {
   ctx.setLineDash([]);
   for (const selected of [false, true]) {
@@ -48,8 +52,9 @@ function halo(ctx, seen) {
   }
 }
 
+/** @param {Mark[]} seen */
 function grouped(seen) {
-  /** @type {Map<string, any[]>} */
+  /** @type {Map<string, Mark[]>} */
   const groups = new Map();
   for (const mark of seen) {
     const key = `${mark.kind}|${mark.color}|${mark.selected || mark.hover ? 1 : 0}`;
@@ -60,6 +65,7 @@ function grouped(seen) {
   return groups;
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {string} key @param {Mark[]} group */
 function stroke(ctx, key, group) {
   const [kind, color, strong] = key.split("|");
   ctx.strokeStyle = color;
@@ -75,6 +81,7 @@ function stroke(ctx, key, group) {
   ctx.setLineDash([]);
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {string} color */
 function wash(ctx, color) {
   ctx.globalAlpha = 0.08;
   ctx.fillStyle = color;
@@ -82,13 +89,14 @@ function wash(ctx, color) {
   ctx.globalAlpha = 1;
 }
 
-/** Twice, dark under coloured, so that it is seen on black and on white. */
+/** Twice, dark under coloured, so that it is seen on black and on white. @param {CanvasRenderingContext2D} ctx @param {Mark[]} group */
 function cross(ctx, group) {
-  for (const [width, color] of [[3, "rgba(10,12,16,.45)"], [1.25, ctx.strokeStyle]]) {
-    diagonals(ctx, group, width, color);
-  }
+  const { strokeStyle } = ctx;
+  diagonals(ctx, group, 3, "rgba(10,12,16,.45)");
+  diagonals(ctx, group, 1.25, strokeStyle);
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {Mark[]} group @param {number} width @param {CanvasRenderingContext2D["strokeStyle"]} color */
 function diagonals(ctx, group, width, color) {
   ctx.lineWidth = width;
   ctx.strokeStyle = color;
@@ -102,9 +110,10 @@ function diagonals(ctx, group, width, color) {
   ctx.stroke();
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {Frame} view @param {Mark} mark */
 function chip(ctx, view, mark) {
   const chosen = mark.selected || mark.hover;
-  const fits = (text) =>
+  const fits = (/** @type {string} */ text) =>
     text && (chosen || (mark.x2 - mark.x1 >= width(ctx, text) + 8 && mark.y2 - mark.y1 >= 24));
   // Of many classes a small box has its letter at least.
   const text = fits(mark.text) ? mark.text : mark.letter;
@@ -120,6 +129,7 @@ function chip(ctx, view, mark) {
   ctx.globalAlpha = 1;
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {string} text */
 function width(ctx, text) {
   const known = widths.get(text);
   if (known !== undefined) return known;
@@ -129,6 +139,7 @@ function width(ctx, text) {
   return measured;
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {Mark} mark */
 function handles(ctx, mark) {
   ctx.lineWidth = 1;
   ctx.fillStyle = "#ffffff";
@@ -142,7 +153,7 @@ function handles(ctx, mark) {
   }
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {View} view @param {import("../desk/types.js").Point} at */
+/** @param {CanvasRenderingContext2D} ctx @param {Frame} view @param {import("../desk/types.js").Point} at */
 export function crosshair(ctx, view, at) {
   const { x, y } = view.toScreen(at.x, at.y);
   // A line between two rows of pixels would be twice as wide and grey.
@@ -162,7 +173,7 @@ export function crosshair(ctx, view, at) {
   }
 }
 
-/** The band that selects many. @param {CanvasRenderingContext2D} ctx @param {View} view @param {import("../desk/types.js").Rectangle} r */
+/** The band that selects many. @param {CanvasRenderingContext2D} ctx @param {Frame} view @param {import("../desk/types.js").Rectangle} r */
 export function band(ctx, view, r) {
   const a = view.toScreen(r.x1, r.y1);
   const b = view.toScreen(r.x2, r.y2);

@@ -6,6 +6,9 @@ import { fullUrl, PREVIEW, previewUrl, tiles, WHOLE } from "./picture_cache.js";
 import { View } from "./view.js";
 
 /** @typedef {import("../desk/types.js").Item} Item */
+/** @typedef {import("../desk/types.js").Rectangle} Rectangle */
+/** @typedef {{sha256: string, width: number, height: number}} Sized */
+/** @typedef {"off" | "side" | "blink" | "difference"} Mode */
 
 export class Stage {
   /**
@@ -18,17 +21,22 @@ export class Stage {
     this.view = new View();
     /** @type {Item | null} */
     this.item = null;
-    /** @type {"off" | "side" | "blink" | "difference"} */
+    /** @type {Mode} */
     this.mode = "off";
     this.adjust = { brightness: 100, contrast: 100, gamma: 1, invert: false };
+    /** @type {HTMLCanvasElement} */
     this.below = h("canvas.lp-picture", { "aria-hidden": "true" });
+    /** @type {HTMLCanvasElement} */
     this.above = h("canvas.lp-overlay", {
       tabIndex: 0,
       role: "application",
       "aria-label": "Picture: draw and change boxes. Press ? for the keys.",
     });
+    /** @type {HTMLElement} */
     this.note = h("div.lp-note", { role: "status" });
+    /** @type {HTMLElement} */
     this.hush = h("div.lp-hush", { role: "status" });
+    /** @type {HTMLElement} */
     this.root = h("div.lp-stage", {}, this.below, this.above, this.note, this.hush);
     this.golden = goldenLayer(this);
     new ResizeObserver(() => this.resize()).observe(this.root);
@@ -116,7 +124,7 @@ export class Stage {
   }
 
   /** Draws an image into a pane as well as it is known; says whether anything was there.
-   * @param {CanvasRenderingContext2D} ctx @param {{sha256: string, width: number, height: number}} item
+   * @param {CanvasRenderingContext2D} ctx @param {Sized} item
    * @param {number} pane @param {boolean} [once] where drawing twice would count twice
    * @param {number[]} [lie] how a golden lies on the board in whose frame it is drawn */
   layer(ctx, item, pane, once = false, lie = []) {
@@ -135,7 +143,8 @@ export class Stage {
     return Boolean(preview) || closer;
   }
 
-  /** Where the zoom shows more than the preview holds: the whole picture, or its tiles. */
+  /** Where the zoom shows more than the preview holds: the whole picture, or its tiles.
+   * @param {CanvasRenderingContext2D} ctx @param {Sized} item @param {Rectangle} seen @param {ImageBitmap | null} preview */
   closer(ctx, item, seen, preview) {
     const ratio = window.devicePixelRatio || 1;
     const held = preview
@@ -149,6 +158,7 @@ export class Stage {
     return tiles(item, seen, level).map((tile) => this.part(ctx, tile.url, tile, seen)).some(Boolean);
   }
 
+  /** @param {CanvasRenderingContext2D} ctx @param {string} url @param {Rectangle} where @param {Rectangle} seen @returns {boolean} */
   part(ctx, url, where, seen) {
     const bitmap = this.pictures.peek(url);
     if (bitmap) this.put(ctx, bitmap, where, seen);
@@ -156,7 +166,8 @@ export class Stage {
     return Boolean(bitmap);
   }
 
-  /** Draws only the part of a bitmap that is in sight. */
+  /** Draws only the part of a bitmap that is in sight.
+   * @param {CanvasRenderingContext2D} ctx @param {ImageBitmap} bitmap @param {Rectangle} where @param {Rectangle} seen */
   put(ctx, bitmap, where, seen) {
     const x1 = Math.max(where.x1, seen.x1);
     const y1 = Math.max(where.y1, seen.y1);
@@ -182,6 +193,7 @@ export class Stage {
     );
   }
 
+  /** @param {CanvasRenderingContext2D} ctx @param {number} pane */
   pane(ctx, pane) {
     ctx.save();
     ctx.translate(pane * this.view.width, 0);

@@ -6,6 +6,11 @@ import { attempt } from "../shared/site.js";
 import * as words from "../shared/words.js";
 import { tip } from "./keys.js";
 
+/**
+ * @typedef {import("./types.js").Item} Item
+ * @typedef {import("./types.js").Revision} Revision
+ */
+
 /** @param {{desk: import("./desk.js").Desk, done: () => void, skip: () => void}} page */
 export function about({ desk, done, skip }) {
   const comment = h("textarea", {
@@ -51,7 +56,7 @@ export function about({ desk, done, skip }) {
   return { root, render, focus };
 }
 
-/** @param {{desk: import("./desk.js").Desk, restored: (answer: any) => void, renew: () => Promise<any>, preview: (boxes: any) => void}} page */
+/** @param {{desk: import("./desk.js").Desk, restored: (answer: Partial<Item>) => void, renew: () => Promise<any>, preview: (boxes: import("./types.js").Box[] | null) => void}} page */
 export function revisions({ desk, restored, renew, preview }) {
   const list = h("div.lp-boxes");
   const details = h(
@@ -68,15 +73,17 @@ export function revisions({ desk, restored, renew, preview }) {
     const rows = await page(item, 0);
     if (desk.item === item) fill(list, rows.length ? rows : h("p.lp-hint", {}, "Nothing saved yet."));
   };
-  /** A hundred revisions, and what fetches those before them. */
+  /** A hundred revisions, and what fetches those before them. @param {Item} item @param {number} before @returns {Promise<HTMLElement[]>} */
   const page = async (item, before) => {
+    /** @type {{revisions: Revision[], more: boolean, error?: Error}} */
     const answer = await net.get(`/api/images/${item.id}/history?before=${before}`).catch((error) => ({
       error,
     }));
     if (answer.error) return [h("p.lp-hint", {}, answer.error.message)];
     const rows = answer.revisions.map((r) => row(item, r));
-    return answer.more ? [...rows, older(item, answer.revisions.at(-1).version)] : rows;
+    return answer.more ? [...rows, older(item, answer.revisions[rows.length - 1].version)] : rows;
   };
+  /** @param {Item} item @param {number} version */
   const older = (item, version) => {
     const button = h("button.lp-button.lp-wide", {
       onclick: async () => {
@@ -87,6 +94,7 @@ export function revisions({ desk, restored, renew, preview }) {
     }, `Show those before v${version}`);
     return button;
   };
+  /** @param {Item} item @param {Revision} r @returns {HTMLElement} */
   const row = (item, r) =>
     h(
       "div.lp-row.lp-revision",
@@ -108,6 +116,7 @@ export function revisions({ desk, restored, renew, preview }) {
       r.version !== item.version && desk.editable &&
         h("button.lp-quiet", { onclick: () => restore(item, r.version) }, "Restore"),
     );
+  /** @param {Item} item @param {number} version */
   const restore = async (item, version) => {
     const answer = await attempt(() =>
       net.send("POST", `/api/images/${item.id}/restore`, { version: item.version, revision: version })

@@ -1,15 +1,19 @@
 /** What the keys and tools that both pages share do. */
 
+import * as geometry from "../canvas/boxes.js";
 import * as words from "../shared/words.js";
 import * as keys from "./keys.js";
 
-/** @param {import("./bench.js").Bench} bench */
+/** @typedef {import("./bench.js").Bench} Bench */
+
+/** @param {Bench} bench @returns {import("./bench.js").Actions} */
 export function common(bench) {
   const { desk, stage, pointer } = bench;
   const view = (/** @type {() => void} */ change) => () => {
     change();
     stage.redraw();
   };
+  /** @returns {[number, number]} */
   const middle = () => [stage.view.width / 2, stage.view.height / 2];
   return {
     next: () => bench.step(1),
@@ -48,7 +52,7 @@ export function common(bench) {
   };
 }
 
-/** Zooming by key goes to the chosen box, else to the middle. */
+/** Zooming by key goes to the chosen box, else to the middle. @param {Bench} bench @param {[number, number]} middle @returns {[number, number]} */
 function zoomPoint(bench, middle) {
   const [box] = bench.desk.chosen;
   if (!box) return middle;
@@ -56,7 +60,7 @@ function zoomPoint(bench, middle) {
   return [at.x, at.y];
 }
 
-/** @param {import("./bench.js").Bench} bench @param {boolean} on */
+/** @param {Bench} bench @param {boolean} on */
 export function setDrawing(bench, on) {
   bench.drawing = on && bench.desk.editable && !bench.desk.byImage;
   bench.anchor = null;
@@ -68,6 +72,21 @@ export function setDrawing(bench, on) {
   bench.desk.changed("view");
 }
 
+/** Drawing without a mouse: the first corner, then the second. @param {Bench} bench */
+export function corner(bench) {
+  const at = bench.cursor;
+  if (!bench.anchor || !at) bench.anchor = at;
+  else {
+    const r = geometry.between(bench.anchor, at);
+    bench.anchor = null;
+    bench.cursor = null;
+    bench.lastCursor = at;
+    if (r.x2 - r.x1 >= geometry.LEAST && r.y2 - r.y1 >= geometry.LEAST) bench.desk.draw(r);
+  }
+  bench.stage.redrawOverlay();
+}
+
+/** @param {Bench} bench */
 function escape(bench) {
   if (bench.pointer.escape()) return;
   if (!bench.light.root.hidden) {
@@ -80,7 +99,8 @@ function escape(bench) {
   else bench.desk.select([]);
 }
 
-/** An arrow moves the drawing cursor, nudges or stretches what is chosen, pans, or turns the page. */
+/** An arrow moves the drawing cursor, nudges or stretches what is chosen, pans, or turns the page.
+ * @param {Bench} bench @param {KeyboardEvent} event @param {number} dx @param {number} dy */
 function arrow(bench, event, dx, dy) {
   const by = event.shiftKey ? 10 : 1;
   if (bench.drawing && !bench.desk.chosen.length) return moveCursor(bench, event, dx, dy);
@@ -94,10 +114,12 @@ function arrow(bench, event, dx, dy) {
   return event.altKey ? false : bench.step(dx + dy);
 }
 
-/** Eight screen pixels a press, with Shift five times as far, with Alt one pixel of the image. */
+/** Eight screen pixels a press, with Shift five times as far, with Alt one pixel of the image.
+ * @param {Bench} bench @param {KeyboardEvent} event @param {number} dx @param {number} dy */
 function moveCursor(bench, event, dx, dy) {
   const { stage } = bench;
   const { view, item } = stage;
+  if (!item) return;
   const start = bench.cursor ?? bench.pointer.at ?? bench.lastCursor ??
     view.toImage(view.width / 2, view.height / 2);
   const by = event.altKey ? 1 : Math.max(1, Math.round((event.shiftKey ? 40 : 8) / view.scale));
@@ -113,7 +135,7 @@ function moveCursor(bench, event, dx, dy) {
   stage.redraw();
 }
 
-/** The next box in reading order; past the last one the focus moves on, so that nobody is trapped. */
+/** The next box in reading order; past the last one the focus moves on, so that nobody is trapped. @param {Bench} bench @param {1 | -1} way */
 function cycle(bench, way) {
   if (document.activeElement !== bench.stage.above) return false;
   const { selected } = bench.desk;
@@ -129,7 +151,7 @@ function cycle(bench, way) {
   return true;
 }
 
-/** What is chosen stays so while Tab chooses one more. */
+/** What is chosen stays so while Tab chooses one more. @param {Bench} bench */
 function keep(bench) {
   if (!bench.desk.selected.size) return false;
   bench.kept = new Set(bench.desk.selected);
@@ -137,6 +159,7 @@ function keep(bench) {
   return true;
 }
 
+/** @param {Bench} bench @param {KeyboardEvent} event */
 function digit(bench, event) {
   const { desk } = bench;
   const own = desk.classes.find((c) => c.hotkey === event.key);

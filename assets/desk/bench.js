@@ -4,41 +4,37 @@ import { fill, h } from "../shared/dom.js";
 import { letters } from "../shared/letters.js";
 import { Reading } from "../shared/reading.js";
 import { go, page as sitePage, site, toast } from "../shared/site.js";
-import { common, setDrawing } from "./actions.js";
-import * as geometry from "../canvas/boxes.js";
-import * as conflict from "../outbox/conflict.js";
-import { Desk, nameOf } from "./desk.js";
+import { common, corner, setDrawing } from "./actions.js";
 import { filmstrip } from "./filmstrip.js";
 import { foldable } from "./folding.js";
+import { hands } from "./hands.js";
 import { MODES } from "../canvas/golden.js";
 import * as keys from "./keys.js";
-import * as paint from "../canvas/paint.js";
-import { Pictures } from "../canvas/picture_cache.js";
 import { Pointer } from "../canvas/pointer.js";
-import { landings, Saver } from "../outbox/saving.js";
-import { Stage } from "../canvas/stage.js";
+import { landings } from "../outbox/saving.js";
+import * as overlay from "./overlay.js";
+import { settle } from "./settling.js";
 import * as tools from "./tools.js";
 import { Walk } from "./walk.js";
 
 const CALM = 100;
 const GREY = "#9aa3ad";
+/** @type {Record<string, number>} how long what is shown may rest after what has changed */
+const RESTS = { image: 0, saved: CALM };
 
-/** The styles stand before anything is laid out, so that nothing jumps. */
-export function dress() {
-  const href = new URL("../styles/annotate.css", import.meta.url).href;
-  if (document.querySelector(`link[href="${href}"]`)) return Promise.resolve();
-  const link = h("link", { rel: "stylesheet", href });
-  document.head.append(link);
-  return new Promise((done) => (link.onload = link.onerror = () => done(undefined)));
-}
+/**
+ * @typedef {import("./types.js").Item} Item
+ * @typedef {import("./types.js").Rectangle} Rectangle
+ * @typedef {import("../canvas/paint.js").Mark} Mark
+ * @typedef {Record<string, (event?: any) => any>} Actions what the keys and tools do, by name
+ * @typedef {{root: HTMLElement, render: () => any}} Panel
+ */
 
 export class Bench extends Walk {
   /** @param {HTMLElement} element @param {string} name of the page */
   constructor(element, name) {
-    super();
+    super(name);
     this.name = name;
-    this.project = "";
-    this.filters = new URLSearchParams();
     this.drawing = false;
     this.hidden = false;
     this.hovered = "";
@@ -46,34 +42,51 @@ export class Bench extends Walk {
     this.kept = new Set();
     /** what Tab has chosen last */
     this.tabbed = "";
+    /** @type {Panel[]} */
     this.panels = [];
+    /** @type {Actions} */
+    this.acts = {};
     this.rendered = 0;
+    /** @type {number | undefined} */
+    this.settling = undefined;
+    /** @type {number | undefined} */
+    this.showing = undefined;
+    /** @type {number | undefined} */
+    this.telling = undefined;
     this.unseen = false;
     /** @type {import("./types.js").Point | null} where the keyboard draws */
     this.cursor = null;
-    this.pictures = new Pictures();
-    this.saver = new Saver(name);
-    this.desk = new Desk(this.saver);
-    this.stage = new Stage(this.pictures, (ctx, view, pane) => this.overlay(ctx, view, pane));
-    this.pointer = new Pointer(this.stage, this.hands());
+    /** @type {import("./types.js").Point | null} where it has set the first corner */
+    this.anchor = null;
+    /** @type {import("./types.js").Point | null} where it was last */
+    this.lastCursor = null;
+    /** @type {Mark[] | null} boxes of another time, shown over those of now */
+    this.ghosts = null;
+    /** @type {Map<string, string> | null} */
+    this.colors = null;
+    /** @type {Record<string, string>} */
+    this.letters = {};
+    this.pointer = new Pointer(this.stage, hands(this));
     this.strip = filmstrip((item) => this.open(item));
     this.status = tools.status(() => this.saver.retry());
     this.light = tools.light(this.stage);
+    // D goes on drawing where a box is chosen; who presses the tool again has done with it.
+    this.tools = tools.toolbar(
+      name,
+      (does) => does === "draw" ? setDrawing(this, !this.drawing) : this.acts[does]?.(),
+    );
+    /** @type {HTMLElement} */
     this.side = h("aside.lp-side", { "aria-label": "Panel" });
+    /** @type {HTMLElement} */
+    this.bench = this.laidOut();
     this.reading = new Reading(name, element, "stage");
     site.addEventListener("back", () => this.back());
     this.root = element;
     this.element = element;
   }
 
-  /** Lays out and listens; a page calls it when its own parts stand. @param {Record<string, any>} actions */
-  start(actions) {
-    const all = { ...this.common(), ...actions };
-    this.acts = all;
-    // D goes on drawing where a box is chosen; who presses the tool again has done with it.
-    this.tools = tools.toolbar(this.name, { ...all, draw: () => setDrawing(this, !this.drawing) });
-    this.place = h("div.lp-place-for-empty", { hidden: true });
-    this.bench = h(
+  laidOut() {
+    return h(
       "div.lp-bench.lp-waiting",
       { "data-page": this.name },
       this.tools.root,
@@ -86,6 +99,11 @@ export class Bench extends Walk {
       ),
       this.side,
     );
+  }
+
+  /** Shows it and listens; a page calls it when its own parts stand. @param {Actions} actions */
+  start(actions) {
+    this.acts = { ...this.common(), ...actions };
     fill(this.element, this.bench);
     foldable(this.name, this.panels.map((panel) => panel.root));
     this.element.removeAttribute("aria-busy");
@@ -95,7 +113,7 @@ export class Bench extends Walk {
       "lost",
       (/** @type {any} */ e) => toast(`${e.detail.entry.name}: ${e.detail.message}`, "failed"),
     );
-    this.saver.addEventListener("conflict", (/** @type {any} */ e) => this.settle(e.detail));
+    this.saver.addEventListener("conflict", (/** @type {any} */ e) => settle(this, e.detail));
     this.stage.root.addEventListener("painted", () => this.status.zoom(this.stage.view));
     this.bench.addEventListener("leave", () => this.stage.focus());
     this.status.saved(this.saver.status);
@@ -107,7 +125,7 @@ export class Bench extends Walk {
       "visibilitychange",
       () => document.hidden || (this.age(), this.visible && this.refresh()),
     );
-    keys.listen(this.name, () => this.visible, all);
+    keys.listen(this.name, () => this.visible, this.acts);
     sitePage(this.name, (query) => this.arrive(query), () => this.stage.golden.rest());
   }
 
@@ -143,6 +161,7 @@ export class Bench extends Walk {
     if (this.pictures.failed.size) this.stage.show(this.desk.item);
   }
 
+  /** @override */
   focus() {
     const at = document.activeElement;
     // What has just been hidden keeps the focus until the next frame.
@@ -156,6 +175,7 @@ export class Bench extends Walk {
     return this.refresh();
   }
 
+  /** @override @param {import("./types.js").Known} answer */
   know({ project, me }) {
     const chosen = this.desk.kind(this.desk.label).class_id;
     this.desk.classes = project.classes;
@@ -168,16 +188,17 @@ export class Bench extends Walk {
     this.tell();
   }
 
+  /** @param {string} label */
   color(label) {
     return this.colors?.get(label) ?? GREY;
   }
 
   /** Its sign beside the colour, where there are many classes. @param {string} label */
   letter(label) {
-    return this.letters?.[label] ?? "";
+    return this.letters[label] ?? "";
   }
 
-  /** @param {import("./types.js").Item} item */
+  /** @override @param {Item} item @returns {any} */
   open(item) {
     // A field that is being typed in belongs to the image that is left.
     if (this.side.contains(document.activeElement)) this.stage.focus();
@@ -201,6 +222,7 @@ export class Bench extends Walk {
     this.pointer.escape();
   }
 
+  /** @param {Item} item */
   remember(item) {
     clearTimeout(this.urlTimer);
     this.urlTimer = setTimeout(
@@ -209,6 +231,7 @@ export class Bench extends Walk {
     );
   }
 
+  /** @override */
   lack() {
     this.list = [];
     this.total = this.first = this.at = 0;
@@ -225,11 +248,11 @@ export class Bench extends Walk {
   }
 
   /** Brings the page up to date: the picture with the next frame, and what stands around it too, but
-   * in a run of changes no more than ten times a second: laying it out takes longer than a save. @param {string} what */
+   * in a run of changes no more than ten times a second: laying it out takes longer than a save. @override @param {string} what */
   show(what) {
     this.unseen ||= what !== "saved";
     if (what !== "saved") this.stage.redrawOverlay();
-    const rest = { image: 0, saved: CALM }[what] ?? this.rendered + CALM - performance.now();
+    const rest = RESTS[what] ?? this.rendered + CALM - performance.now();
     if (rest > 0) this.settling ??= setTimeout(() => this.render(), rest);
     else this.showing ??= requestAnimationFrame(() => this.render());
   }
@@ -267,90 +290,33 @@ export class Bench extends Walk {
     this.tools.enable("golden", Boolean(this.desk.item?.golden));
   }
 
+  /** The boxes as they stand on the picture. */
   boxMarks() {
-    if (this.hidden) return [];
-    const alone = this.desk.chosen.length === 1 && this.desk.editable;
-    return this.desk.sheet.boxes.map((box) => {
-      const selected = this.desk.selected.has(box.id);
-      return {
-        ...box,
-        color: this.color(box.label),
-        text: box.label,
-        letter: this.letter(box.label),
-        kind: "solid",
-        selected,
-        hover: this.hovered === box.id,
-        handles: selected && alone,
-      };
-    });
+    return overlay.boxMarks(this);
   }
 
+  /** All that stands on it. @returns {Mark[]} */
   marks() {
     return this.boxMarks();
   }
 
+  /** @override @param {CanvasRenderingContext2D} ctx @param {import("../canvas/view.js").View} view @param {number} pane */
   overlay(ctx, view, pane) {
-    const draft = this.pointer.draft;
-    const moved = new Map((draft?.changed ?? []).map((box) => [box.id, box]));
-    const named = this.marks().map((mark) => {
-      const there = moved.get(mark.id ?? nameOf(mark));
-      return there ? { ...mark, x1: there.x1, y1: there.y1, x2: there.x2, y2: there.y2 } : mark;
-    });
-    if (draft?.rectangle) {
-      named.push({
-        ...draft.rectangle,
-        color: this.color(this.desk.label),
-        text: this.desk.label,
-        kind: "solid",
-        selected: true,
-      });
-    }
-    if (this.anchor && this.cursor) {
-      named.push({
-        ...geometry.between(this.anchor, this.cursor),
-        color: this.color(this.desk.label),
-        text: "",
-        kind: "solid",
-        selected: true,
-      });
-    }
-    if (pane > 0) {
-      named.forEach((
-        mark,
-      ) => ((mark.kind = "ghost"), (mark.text = mark.letter = ""), (mark.handles = false)));
-    }
-    paint.marks(ctx, view, [...named, ...(this.ghosts ?? [])]);
-    if (draft?.band) paint.band(ctx, view, draft.band);
-    const at = this.cursor ?? this.pointer.at;
-    if (at && (this.drawing || pane > 0 || this.stage.panes > 1)) paint.crosshair(ctx, view, at);
+    overlay.draw(this, ctx, view, pane);
   }
 
+  /** What a hand can take. @returns {readonly import("./types.js").Target[]} */
   targets() {
     return this.desk.sheet.boxes;
   }
 
-  hands() {
-    return {
-      boxes: () => (this.hidden ? [] : this.targets()),
-      selected: () => this.desk.selected,
-      drawing: () => this.drawing && !this.desk.byImage,
-      editable: () => this.desk.editable,
-      select: (ids, more) => this.desk.select(ids, more),
-      draw: (r) => this.desk.draw(r),
-      change: (changed, action) => this.desk.change(changed, action),
-      hover: (id) => {
-        if (this.hovered !== id) this.stage.redrawOverlay();
-        this.hovered = id;
-      },
-    };
-  }
-
+  /** @param {Rectangle} r */
   look(r) {
     this.stage.view.show(r, 4);
     this.stage.redraw();
   }
 
-  /** Brings a box into sight without changing the zoom. @param {import("./types.js").Rectangle} r */
+  /** Brings a box into sight without changing the zoom. @param {Rectangle} r */
   reveal(r) {
     const seen = this.stage.view.visible();
     if (seen && r.x1 >= seen.x1 && r.y1 >= seen.y1 && r.x2 <= seen.x2 && r.y2 <= seen.y2) return;
@@ -361,56 +327,13 @@ export class Bench extends Walk {
 
   /** Drawing without a mouse: the first corner, then the second. */
   corner() {
-    const at = this.cursor;
-    if (!this.anchor) this.anchor = at;
-    else {
-      const r = geometry.between(this.anchor, /** @type {any} */ (at));
-      this.anchor = null;
-      this.cursor = null;
-      this.lastCursor = at;
-      if (r.x2 - r.x1 >= geometry.LEAST && r.y2 - r.y1 >= geometry.LEAST) this.desk.draw(r);
-    }
-    this.stage.redrawOverlay();
-  }
-
-  /** Both sides of a conflict are shown; what is chosen is saved over the newest version. */
-  async settle({ entry, theirs }) {
-    const item = this.desk.items.get(entry.image);
-    if (!theirs) return;
-    const what = await conflict.ask({
-      item,
-      entry,
-      theirs,
-      pictures: this.pictures,
-      color: (label) => this.color(label),
-    });
-    const their = {
-      ...entry.sheet,
-      boxes: theirs.boxes,
-      state: theirs.state,
-      label: theirs.label,
-      comment: theirs.comment,
-    };
-    const both = {
-      ...entry.sheet,
-      boxes: geometry.joined(entry.sheet.boxes, theirs.boxes),
-      comment: conflict.comments(theirs, entry.sheet),
-    };
-    const sheet = { mine: entry.sheet, theirs: their, both }[what];
-    if (item) {
-      this.desk.history.push(item.id, entry.sheet);
-      item.version = theirs.version;
-      this.desk.sheets.set(item.id, sheet);
-    }
-    if (what === "theirs") this.saver.giveUp(entry);
-    else this.saver.overwrite(entry, theirs.version, sheet);
-    this.desk.changed();
+    corner(this);
   }
 
   nextMode() {
     const { stage } = this;
     if (!this.desk.item?.golden && stage.mode === "off") return this.stage.hint("This image has no golden.");
-    stage.golden.choose(/** @type {any} */ (MODES[(MODES.indexOf(stage.mode) + 1) % MODES.length]));
+    stage.golden.choose(MODES[(MODES.indexOf(stage.mode) + 1) % MODES.length]);
     this.look_ahead();
     return this.show("view");
   }

@@ -85,6 +85,7 @@ export class Desk extends EventTarget {
     }
   }
 
+  /** @param {{image: number, version: number, sheet: Sheet}} detail */
   saved({ image, version, sheet }) {
     const item = this.items.get(image);
     if (item) Object.assign(item, { version, ...sheet });
@@ -154,10 +155,10 @@ export class Desk extends EventTarget {
     return true;
   }
 
-  /** What a hand moved: boxes stay themselves, a proposal becomes a box. @param {any[]} changed @param {string} action */
+  /** What a hand moved: boxes stay themselves, a proposal becomes a box. @param {import("./types.js").Target[]} changed @param {string} action */
   change(changed, action) {
-    const boxes = changed.filter((one) => one.score === undefined);
-    const proposals = changed.filter((one) => one.score !== undefined);
+    const boxes = changed.flatMap((one) => "score" in one ? [] : [one]);
+    const proposals = changed.flatMap((one) => "score" in one ? [one] : []);
     const byId = new Map(boxes.map((box) => [box.id, box]));
     const taken = proposals.map((p) => this.taken(p));
     this.commit(action, { boxes: [...this.sheet.boxes.map((box) => byId.get(box.id) ?? box), ...taken] });
@@ -255,10 +256,10 @@ export class Desk extends EventTarget {
       else boxes[at] = { ...boxes[at], detection: made.detection };
     }
     this.commit("class", proposals.length ? { boxes, ...this.refusing(refused) } : { boxes });
-    const chosen = proposals.map((p) =>
-      boxes.find((b) => b.detection?.idx === p.idx && b.detection.run === p.run)?.id
+    const chosen = proposals.flatMap((p) =>
+      boxes.find((b) => b.detection?.idx === p.idx && b.detection.run === p.run)?.id ?? []
     );
-    if (chosen.some(Boolean)) this.select(chosen.filter(Boolean));
+    if (chosen.length) this.select(chosen);
   }
 
   /** @param {number} dx @param {number} dy */
@@ -318,7 +319,7 @@ export class Desk extends EventTarget {
     const { boxes } = this.sheet;
     const rejected = this.refused;
     const taken = new Set(
-      boxes.filter((b) => b.detection).map((b) => nameOf(/** @type {any} */ (b.detection))),
+      boxes.flatMap((b) => b.detection ? [nameOf(b.detection)] : []),
     );
     return this.item.proposals.filter((p) =>
       !taken.has(nameOf(p)) && !rejected.includes(p.idx) && !boxes.some((b) => geometry.overlap(b, p) > 0.5)

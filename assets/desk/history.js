@@ -3,6 +3,7 @@
 import { same } from "../canvas/boxes.js";
 
 /** @typedef {import('./types.js').Sheet} Sheet */
+/** @typedef {{now: Sheet | undefined, past: Sheet[], future: Sheet[]}} Left */
 
 const DEEPEST = 200;
 const KEY = "loupe:undo";
@@ -10,11 +11,14 @@ const KEY = "loupe:undo";
 const STEPS = 50;
 const LETTERS = 1_500_000;
 
+/** @type {("state" | "label" | "comment")[]} what a sheet says in words */
+export const SAID = ["state", "label", "comment"];
+
 export class History {
   constructor() {
     /** @type {Map<number, {past: Sheet[], future: Sheet[]}>} */
     this.images = new Map();
-    /** @type {Map<number, {now: Sheet, past: Sheet[], future: Sheet[]}>} what was left and not yet come back to */
+    /** @type {Map<number, Left>} what was left and not yet come back to */
     this.left = new Map();
   }
 
@@ -30,7 +34,11 @@ export class History {
   packed(sheet) {
     const here = [...this.images].reverse().map((
       [image, { past, future }],
-    ) => [image, { now: sheet(image), past: past.slice(-STEPS), future: future.slice(-STEPS) }]);
+    ) => /** @type {[number, Left]} */ ([image, {
+      now: sheet(image),
+      past: past.slice(-STEPS),
+      future: future.slice(-STEPS),
+    }]));
     const all = [...here.filter(([, { past, future }]) => past.length || future.length), ...this.left].map((
       one,
     ) => JSON.stringify(one));
@@ -43,7 +51,7 @@ export class History {
   resume(image, now) {
     const kept = this.left.get(image);
     this.left.delete(image);
-    if (kept && alike(kept.now, now)) this.remember(image, kept.past, kept.future);
+    if (kept?.now && alike(kept.now, now)) this.remember(image, kept.past, kept.future);
   }
 
   /** @param {number} image */
@@ -93,6 +101,6 @@ export class History {
 /** Whether two sheets say the same. @param {Sheet} a @param {Sheet} b */
 function alike(a, b) {
   return same(a.boxes, b.boxes) &&
-    ["state", "label", "comment"].every((name) => (a[name] || "") === (b[name] || "")) &&
+    SAID.every((name) => (a[name] || "") === (b[name] || "")) &&
     String([...a.rejected].sort()) === String([...b.rejected].sort());
 }

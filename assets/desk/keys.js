@@ -91,6 +91,7 @@ export function tip(does, page) {
 
 /** @param {string} key */
 export function shown(key) {
+  /** @type {Record<string, string>} */
   const arrows = { ArrowRight: "→", ArrowLeft: "←", ArrowUp: "↑", ArrowDown: "↓", Delete: "Del" };
   if (arrows[key]) return arrows[key];
   if (key.length === 1 && key !== key.toLowerCase()) return `Shift+${key}`;

@@ -8,16 +8,23 @@ import { nameOf } from "./desk.js";
 import { tip } from "./keys.js";
 
 /** @typedef {import("./desk.js").Desk} Desk */
+/** @typedef {import("./types.js").Box} Box */
+/** @typedef {import("./types.js").Class} Class */
+/** @typedef {{desk: Desk, color: (label: string) => string, letter: (label: string) => string}} Page */
 
 const MOST_ROWS = 120;
+/** @type {Record<string, string>} */
 const ORIGINS = { human: "by hand", model: "from a model", import: "imported", golden: "from the golden" };
+
+/** @type {Record<string, string>} */
+const LETTERS = { model: "M", golden: "G", import: "I" };
 
 /** @param {string} title @param {any} count @param {...any} body */
 function section(title, count, ...body) {
   return h("section.lp-section", {}, h("h3", {}, title, h("span.lp-count", {}, count)), body);
 }
 
-/** @param {{desk: Desk, color: (label: string) => string}} page */
+/** @param {Page} page */
 export function classes({ desk, color, letter }) {
   const search = h("input.lp-search", {
     type: "search",
@@ -42,7 +49,7 @@ export function classes({ desk, color, letter }) {
     render();
     search.dispatchEvent(new CustomEvent("leave", { bubbles: true }));
   };
-  const row = kept((c) =>
+  const row = kept((/** @type {Class} */ c) =>
     h(
       "button.lp-class",
       {
@@ -100,19 +107,19 @@ function current(desk) {
   return desk.byImage ? desk.sheet.label : desk.label;
 }
 
-/** @param {Desk} desk @param {import("./types.js").Class} c */
+/** @param {Desk} desk @param {Class} c */
 export function hotkey(desk, c) {
   const at = desk.classes.indexOf(c);
   return c.hotkey ||
     (at < 9 && !desk.classes.some((other) => other.hotkey === String(at + 1)) ? String(at + 1) : "");
 }
 
-/** @param {{desk: Desk, color: (label: string) => string, look: (r: any) => void}} page */
+/** @param {Page & {look: (r: import("./types.js").Rectangle) => void}} page */
 export function boxList({ desk, color, letter, look }) {
   const list = h("div.lp-boxes", {});
   const count = h("span.lp-count");
   const numbers = corners(desk);
-  const row = kept((box) =>
+  const row = kept((/** @type {Box} */ box) =>
     h(
       "div.lp-row",
       {},
@@ -139,7 +146,7 @@ export function boxList({ desk, color, letter, look }) {
       }, "×"),
     )
   );
-  const shownAs = (box) => {
+  const shownAs = (/** @type {Box} */ box) => {
     const line = row(box, `${color(box.label)}${letter(box.label)}${desk.editable}`);
     state(line, "aria-current", desk.selected.has(box.id));
     return line;
@@ -180,15 +187,17 @@ export function boxList({ desk, color, letter, look }) {
   };
 }
 
-/** The sign of a box that did not come from a person. */
+/** The sign of a box that did not come from a person. @param {Box} box */
 function mark(box) {
-  const words = { model: "M", golden: "G", import: "I" }[box.origin];
+  const words = LETTERS[box.origin];
   return words ? h("span.lp-mark", { title: ORIGINS[box.origin] }, words) : null;
 }
 
 /** Four fields for the corners of the chosen box. @param {Desk} desk */
 function corners(desk) {
+  /** @type {("x1" | "y1" | "x2" | "y2")[]} */
   const names = ["x1", "y1", "x2", "y2"];
+  /** @type {HTMLInputElement[]} */
   const inputs = names.map((name, at) =>
     h("input", {
       type: "number",
@@ -244,7 +253,7 @@ function corners(desk) {
   return { root, render, focus };
 }
 
-/** @param {{desk: Desk, threshold: () => number, setThreshold: (v: number) => void, color: (label: string) => string, acceptAll: () => void}} page */
+/** @param {Page & {threshold: () => number, setThreshold: (v: number) => void, acceptAll: () => void}} page */
 export function proposals({ desk, threshold, setThreshold, color, letter, acceptAll }) {
   const slider = h("input", {
     type: "range",
@@ -262,7 +271,7 @@ export function proposals({ desk, threshold, setThreshold, color, letter, accept
     onclick: acceptAll,
     title: tip("acceptAll", "annotate"),
   });
-  const row = (p) =>
+  const row = (/** @type {import("./types.js").Proposal} */ p) =>
     h(
       "div.lp-row",
       { "aria-current": String(desk.selected.has(nameOf(p))) },

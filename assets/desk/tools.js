@@ -4,6 +4,7 @@ import { fill, h, icon, say } from "../shared/dom.js";
 import * as words from "../shared/words.js";
 import { tip } from "./keys.js";
 
+/** @type {Record<string, string>} */
 const SIGNS = {
   draw: "M2.5 2.5h11v11h-11zM8 5.5v5M5.5 8h5",
   fit: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4",
@@ -21,14 +22,14 @@ const SIGNS = {
 
 const WRITES = ["draw", "undo", "redo"];
 
-/** @param {string} page @param {Record<string, () => any>} run */
+/** @param {string} page @param {(does: string) => any} run */
 export function toolbar(page, run) {
-  const button = (does) =>
+  const button = (/** @type {string} */ does) =>
     h(WRITES.includes(does) ? "button.lp-tool.for-labeler" : "button.lp-tool", {
       title: tip(does, page),
       "aria-label": tip(does, page).replace(/ \(.*/, ""),
       "data-does": does,
-      onclick: () => run[does]?.(),
+      onclick: () => run(does),
     }, icon(SIGNS[does]));
   const gap = () => h("span.lp-gap", { "aria-hidden": "true" });
   const root = h(
@@ -54,21 +55,27 @@ export function toolbar(page, run) {
   /** @param {string} does @param {boolean} can */
   const enable = (does, can) => {
     const found = root.querySelector(`[data-does=${does}]`);
-    if (found) /** @type {any} */ (found).disabled = !can;
+    if (found instanceof HTMLButtonElement) found.disabled = !can;
   };
   return { root, press, enable };
 }
+
+/** How a picture is seen when nobody has turned its light. */
+const RESTS = { brightness: 100, contrast: 100, gamma: 1 };
 
 /** @param {import("../canvas/stage.js").Stage} stage */
 export function light(stage) {
   /** @type {Record<string, HTMLElement>} */
   const told = {};
+  /** @type {Record<string, HTMLInputElement>} */
+  const sliders = {};
+  /** @param {keyof typeof RESTS} name @param {string} words_ @param {number} min @param {number} max @param {number} step */
   const row = (name, words_, min, max, step) =>
     h(
       "label",
       {},
       words_,
-      h("input", {
+      sliders[name] = h("input", {
         type: "range",
         min,
         max,
@@ -76,24 +83,29 @@ export function light(stage) {
         value: stage.adjust[name],
         "data-name": name,
         "aria-label": words_,
-        oninput: (/** @type {any} */ e) => set(name, Number(e.target.value)),
+        oninput: () => set(name, Number(sliders[name].value)),
       }),
       told[name] = h("output.lp-value", {}, figure(name, stage.adjust[name])),
     );
+  /** @param {keyof typeof RESTS} name @param {number} value */
   const set = (name, value) => {
     stage.adjust[name] = value;
-    if (told[name]) say(told[name], figure(name, value));
+    say(told[name], figure(name, value));
     if (name === "gamma") gamma(value);
     stage.redraw();
   };
-  const invert = h("input", { type: "checkbox", onchange: () => set("invert", invert.checked) });
+  const turn = (/** @type {boolean} */ over) => {
+    stage.adjust.invert = over;
+    stage.redraw();
+  };
+  /** @type {HTMLInputElement} */
+  const invert = h("input", { type: "checkbox", onchange: () => turn(invert.checked) });
   const reset = () => {
-    Object.entries({ brightness: 100, contrast: 100, gamma: 1, invert: false }).forEach(([name, value]) =>
-      set(name, value)
-    );
-    root.querySelectorAll("input[type=range]").forEach((
-      /** @type {any} */ i,
-    ) => (i.value = stage.adjust[i.dataset.name]));
+    for (const name of /** @type {(keyof typeof RESTS)[]} */ (Object.keys(RESTS))) {
+      set(name, RESTS[name]);
+      sliders[name].value = String(RESTS[name]);
+    }
+    turn(false);
     invert.checked = false;
   };
   const root = h(
@@ -148,6 +160,13 @@ function gamma(value) {
   );
 }
 
+const SAVED = {
+  saved: "M3 8.500l3.500 3.500L13 4.500",
+  saving: "M8 3v5l3 2",
+  offline: "M2 2l12 12M4 7a6 6 0 0 1 8 0M8 11v.1",
+  failed: "M8 3v6M8 12v.1",
+};
+
 /** The line of status: fixed slots, so that nothing moves. @param {() => void} retry */
 export function status(retry) {
   const slots = {
@@ -160,7 +179,7 @@ export function status(retry) {
     saved: h("button.lp-slot.lp-saved", { onclick: retry, role: "status", "aria-live": "polite" }),
   };
   const root = h("div.lp-status", {}, Object.values(slots));
-  /** @param {any} page */
+  /** @param {import("./bench.js").Bench} page */
   const render = (page) => {
     const { item } = page.desk;
     const sheet = page.desk.sheet;
@@ -178,10 +197,11 @@ export function status(retry) {
     );
     zoom(page.stage.view);
   };
-  const zoom = (view) => {
+  const zoom = (/** @type {{scale: number}} */ view) => {
     say(slots.zoom, `${Math.round(view.scale * (window.devicePixelRatio || 1) * 100)} %`);
   };
   let told = "";
+  /** @param {{kind: keyof typeof SAVED, words: string}} status */
   const saved = ({ kind, words: text }) => {
     if (told === kind + text) return;
     told = kind + text;
@@ -190,12 +210,7 @@ export function status(retry) {
     fill(
       slots.saved,
       icon(
-        {
-          saved: "M3 8.500l3.500 3.500L13 4.500",
-          saving: "M8 3v5l3 2",
-          offline: "M2 2l12 12M4 7a6 6 0 0 1 8 0M8 11v.1",
-          failed: "M8 3v6M8 12v.1",
-        }[kind],
+        SAVED[kind],
       ),
       h("span", {}, text),
     );

@@ -2,7 +2,16 @@
 
 import * as net from "../shared/net.js";
 import { toast } from "../shared/site.js";
-import { previewUrl } from "../canvas/picture_cache.js";
+import { h } from "../shared/dom.js";
+import { Pictures, previewUrl } from "../canvas/picture_cache.js";
+import { Stage } from "../canvas/stage.js";
+import { Saver } from "../outbox/saving.js";
+import { Desk } from "./desk.js";
+
+/**
+ * @typedef {import("./types.js").Item} Item
+ * @typedef {import("./types.js").Window} Window
+ */
 
 const BEFORE = 4;
 const AFTER = 12;
@@ -10,14 +19,48 @@ const STALE = 5000;
 /** Images of a view that are kept at hand. */
 const MOST = 240;
 
-/** The page that walks has a `desk`, a `stage`, `pictures`, and says how an image is opened. */
 export class Walk {
-  constructor() {
-    /** @type {import("./types.js").Item[]} */
+  /** @param {string} name of the page */
+  constructor(name) {
+    this.project = "";
+    this.filters = new URLSearchParams();
+    this.pictures = new Pictures();
+    this.saver = new Saver(name);
+    this.desk = new Desk(this.saver);
+    this.stage = new Stage(this.pictures, (ctx, view, pane) => this.overlay(ctx, view, pane));
+    /** @type {HTMLElement} what stands in the place of the picture, where there is none */
+    this.place = h("div.lp-place-for-empty", { hidden: true });
+    /** @type {Item[]} */
     this.list = [];
     this.at = 0;
     this.first = 0;
     this.total = 0;
+    /** @type {Promise<any> | null} */
+    this.extending = null;
+  }
+
+  // What the page that walks says for itself: how an image is opened and drawn over, what an answer
+  // tells, and what stands where there is no image.
+
+  /** @param {Item} _item @returns {any} */
+  open(_item) {}
+
+  /** @param {CanvasRenderingContext2D} _ctx @param {import("../canvas/view.js").View} _view @param {number} _pane */
+  overlay(_ctx, _view, _pane) {}
+
+  /** @param {import("./types.js").Known} _answer */
+  know(_answer) {}
+
+  /** @param {string} _what */
+  show(_what) {}
+
+  lack() {}
+
+  focus() {}
+
+  /** Where a window of images is fetched from. @param {number} _image @param {number} _before @param {number} _after */
+  address(_image, _before, _after) {
+    return "";
   }
 
   /** What is known of an image, or of all, may have been changed elsewhere. @param {number} [image] */
@@ -25,7 +68,7 @@ export class Walk {
     for (const item of this.desk.items.values()) if (!image || item.id === image) item.seen = -STALE;
   }
 
-  /** Opens an image that may lie far from those at hand. @param {number} image 0: the first */
+  /** Opens an image that may lie far from those at hand. @param {number} image 0: the first @returns {Promise<any>} */
   async jump(image) {
     const there = this.list.find((item) => item.id === image);
     // Nobody waits for the picture: the page around it is ready.
@@ -33,7 +76,7 @@ export class Walk {
     const answer = await this.fetch(image, BEFORE, AFTER);
     if (!answer) return undefined;
     this.loadedFor = this.view;
-    this.list = answer.items.map((item) => this.desk.items.get(item.id));
+    this.list = this.known(answer.items);
     this.at = Math.max(0, this.list.findIndex((item) => item.id === answer.image));
     this.first = answer.position - this.at;
     if (!this.list.length) return this.lack();
@@ -47,10 +90,17 @@ export class Walk {
     return `${this.project}?${this.filters}`;
   }
 
-  /** A window of images around one, or null where the view was left before the answer came. */
+  /** The same images as they are known here. @param {Item[]} items */
+  known(items) {
+    return items.flatMap((item) => this.desk.items.get(item.id) ?? []);
+  }
+
+  /** A window of images around one, or null where the view was left before the answer came.
+   * @param {number} image @param {number} before @param {number} after @returns {Promise<Window | null>} */
   async fetch(image, before, after) {
     const { view } = this;
     try {
+      /** @type {Window} */
       const answer = await net.get(this.address(image, before, after));
       if (view !== this.view) return null;
       // What is done leaves a filter such as "new", but not the list that is being worked through.
@@ -59,7 +109,7 @@ export class Walk {
       this.know(answer);
       this.desk.receive(answer.items);
       const now = performance.now();
-      answer.items.forEach((item) => (this.desk.items.get(item.id).seen = now));
+      this.known(answer.items).forEach((item) => (item.seen = now));
       return answer;
     } catch (error) {
       const { message, status } = /** @type {net.Failure} */ (error);
@@ -72,10 +122,6 @@ export class Walk {
     }
   }
 
-  address(_image, _before, _after) {
-    return "";
-  }
-
   get position() {
     return this.first + this.at;
   }
@@ -85,7 +131,7 @@ export class Walk {
     const near = [1, 2, 3, -1].map((step) => this.list[this.at + step]).filter(Boolean);
     const goldens = this.stage.mode === "off"
       ? []
-      : [this.desk.item, ...near].filter((item) => item?.golden).map((item) => previewUrl(item.golden));
+      : [this.desk.item, ...near].flatMap((item) => item?.golden ? [previewUrl(item.golden)] : []);
     this.pictures.prefetch([
       ...near.slice(0, 2).map(previewUrl),
       ...goldens.slice(0, 3),
@@ -96,18 +142,17 @@ export class Walk {
     else this.refresh();
   }
 
-  /** @param {1 | -1} way */
+  /** @param {1 | -1} way @returns {Promise<any>} */
   async extend(way) {
     if (this.extending) return this.extending;
     const edge = way > 0 ? this.list[this.list.length - 1] : this.list[0];
-    this.extending = this.fetch(edge.id, way > 0 ? 0 : AFTER, way > 0 ? AFTER : 0);
-    const answer = await this.extending;
+    const coming = this.fetch(edge.id, way > 0 ? 0 : AFTER, way > 0 ? AFTER : 0);
+    this.extending = coming;
+    const answer = await coming;
     this.extending = null;
     if (!answer || !this.list.includes(edge)) return answer;
     const known = new Set(this.list.map((item) => item.id));
-    const fresh = answer.items.filter((item) => !known.has(item.id)).map((item) =>
-      this.desk.items.get(item.id)
-    );
+    const fresh = this.known(answer.items).filter((item) => !known.has(item.id));
     if (way > 0) this.list.push(...fresh);
     else {
       this.list.unshift(...fresh);
@@ -148,7 +193,7 @@ export class Walk {
     return by > 0 ? this.first + this.list.length < this.total : this.first > 0;
   }
 
-  /** Says whether this was the last image that way. @param {number} by @returns {Promise<boolean>} */
+  /** Says whether this was the last image that way. @param {number} by @returns {Promise<any>} */
   async step(by) {
     if (!this.list[this.at + by] && this.more(by)) await this.extend(by > 0 ? 1 : -1);
     const next = this.list[this.at + by];

@@ -7,18 +7,24 @@ import { previewUrl } from "../canvas/picture_cache.js";
 
 const WIDE = 340;
 
+/** @typedef {import("../desk/types.js").Item} Item */
+/** @typedef {import("../desk/types.js").Theirs} Theirs */
+/** @typedef {import("../desk/types.js").Box} Box */
+/** @typedef {"mine" | "theirs" | "both"} Choice */
+
 /**
- * @param {{item: import("../desk/types.js").Item | undefined, entry: import("./saving.js").Entry, theirs: any,
+ * @param {{item: Item | undefined, entry: import("./saving.js").Entry, theirs: Theirs,
  *   pictures: import("../canvas/picture_cache.js").Pictures, color: (label: string) => string}} both
- * @returns {Promise<"mine" | "theirs" | "both">}
+ * @returns {Promise<Choice>}
  */
 export function ask({ item, entry, theirs, pictures, color }) {
   return new Promise((answer) => {
-    const choose = (/** @type {"mine" | "theirs" | "both"} */ what) => {
+    const choose = (/** @type {Choice} */ what) => {
       dialog.close();
       dialog.remove();
       answer(what);
     };
+    /** @param {string} title @param {{boxes: readonly Box[], state: string, comment: string}} sheet @param {Choice} what @param {string} words */
     const side = (title, sheet, what, words) =>
       h(
         "section",
@@ -60,28 +66,34 @@ export function ask({ item, entry, theirs, pictures, color }) {
   });
 }
 
-/** What both wrote about the image, once where it is the same. */
+/** What both wrote about the image, once where it is the same. @param {{comment: string}} theirs @param {{comment: string}} mine */
 export function comments(theirs, mine) {
   return [...new Set([theirs.comment, mine.comment].filter(Boolean))].join("\n");
 }
 
+/**
+ * @param {Item | undefined} item @param {readonly Box[]} sides
+ * @param {import("../canvas/picture_cache.js").Pictures} pictures @param {(label: string) => string} color
+ */
 function sketch(item, sides, pictures, color) {
+  /** @type {HTMLCanvasElement} */
   const canvas = h("canvas.lp-sketch", { width: WIDE, height: 10 });
   if (!item) return canvas;
   const scale = Math.min(WIDE / item.width, 260 / item.height);
   canvas.width = Math.round(item.width * scale);
   canvas.height = Math.round(item.height * scale);
+  /** @type {paint.Frame} */
   const view = {
     width: canvas.width,
     height: canvas.height,
     toScreen: (x, y) => ({ x: x * scale, y: y * scale }),
   };
-  const draw = (bitmap) => {
-    const ctx = canvas.getContext("2d");
+  const draw = (/** @type {ImageBitmap | null} */ bitmap) => {
+    const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     if (bitmap) ctx.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
     paint.marks(
       ctx,
-      /** @type {any} */ (view),
+      view,
       sides.map((b) => ({ ...b, color: color(b.label), text: "", kind: "solid" })),
     );
   };

@@ -8,7 +8,7 @@ import * as net from "../shared/net.js";
 const KEEPALIVE = 60_000;
 
 /** What shall outlive the page goes by the browser's own process, a detour of a millisecond.
- * @param {any} entry @param {boolean} leaving @returns {Promise<any>} the version, or the answers to a sweep */
+ * @param {Entry | Sweep} entry @param {boolean} leaving @returns {Promise<any>} the version, or the answers to a sweep */
 export async function put(entry, leaving) {
   const body = entry.items ? swept(entry) : said(entry);
   const keepalive = leaving && JSON.stringify(body).length < KEEPALIVE;

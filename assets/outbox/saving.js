@@ -7,20 +7,21 @@
  */
 
 import * as net from "../shared/net.js";
-import { many } from "../shared/words.js";
 import { same } from "../canvas/boxes.js";
+import { SAID } from "../desk/history.js";
 import { Kept } from "./kept.js";
 import { put } from "./posting.js";
+import { standing } from "./standing.js";
 
 /**
  * @typedef {import("../desk/types.js").Sheet} Sheet
  * @typedef {{slot: string, at: number, key: string, image: number, name: string, version: number,
  *   sheet: Sheet, action: string, extra: Record<string, any>, sent: Sent | null, lost: Sent[],
- *   turn: number}} Entry what is said of an image, by its number
- * @typedef {{key: string, sheet: Sheet}} Sent `lost` are those without an answer: the server may have them
+ *   turn: number, items?: undefined}} Entry what is said of an image, by its number
+ * @typedef {{key: string, sheet: Sheet | undefined}} Sent `lost` are those without an answer: the server may have them
  * @typedef {{image: number, idx: number, verdict: string, before: string}} Judged
  * @typedef {{slot: string, at: number, key: string, image: string, of: string, run: number,
- *   items: Judged[], turn: number}} Sweep a part of a sweep; the key stands in the place of an image
+ *   items: Judged[], turn: number, sent?: Sent | null, lost?: Sent[], sheet?: undefined}} Sweep a part of a sweep; the key stands in the place of an image
  */
 
 const WAITS = [500, 1000, 2000, 4000, 8000, 15_000];
@@ -39,9 +40,9 @@ export class Saver extends EventTarget {
     super();
     this.page = page;
     this.kept = new Kept(page);
-    /** @type {Map<number | string, any>} entries by image and sweeps by key, in the order in which they are sent */
+    /** @type {Map<number | string, Entry | Sweep>} entries by image and sweeps by key, in the order in which they are sent */
     this.entries = new Map();
-    /** @type {Entry[]} what other tabs left of an image that has an entry here: it waits for that one */
+    /** @type {(Entry | Sweep)[]} what other tabs left of an image that has an entry here: it waits for that one */
     this.later = [];
     /** @type {Set<number | string>} */
     this.flying = new Set();
@@ -49,6 +50,7 @@ export class Saver extends EventTarget {
     this.stuck = new Set();
     /** @type {Set<number | string>} those of them whose two sides a person is shown */
     this.asked = new Set();
+    /** @type {import("./standing.js").Status} */
     this.status = { kind: "saved", words: "Saved" };
     this.failures = 0;
     this.ready = this.adopt();
@@ -63,19 +65,25 @@ export class Saver extends EventTarget {
 
   /** @param {number} image @returns {Entry | undefined} */
   pending(image) {
-    return this.entries.get(image);
+    const found = this.entries.get(image);
+    return found?.items ? undefined : found;
   }
 
   /** @param {import("../desk/types.js").Item} item @param {Sheet} sheet @param {string} action @param {{delay?: number, extra?: Record<string, any>}} [options] */
   push(item, sheet, action, { delay = 0, extra = {} } = {}) {
-    const old = this.entries.get(item.id);
+    const old = this.pending(item.id);
+    /** @type {Entry} */
     const entry = old ??
       {
         slot: net.token(),
         at: Date.now(),
+        key: "",
         image: item.id,
         name: item.name,
         version: item.version,
+        sheet,
+        action,
+        extra: {},
         sent: null,
         lost: [],
         turn: 0,
@@ -84,7 +92,7 @@ export class Saver extends EventTarget {
       sheet,
       action,
       key: net.token(),
-      extra: { ...(old?.extra ?? {}), ...extra },
+      extra: { ...entry.extra, ...extra },
       turn: entry.turn + 1,
     });
     this.entries.set(item.id, entry);
@@ -123,9 +131,7 @@ export class Saver extends EventTarget {
 
   /** What is said of a run's detections and still on its way. @param {number} run @returns {Judged[]} */
   sweeping(run) {
-    return [...this.entries.values()].filter((entry) => entry.items && entry.run === run).flatMap((entry) =>
-      entry.items
-    );
+    return [...this.entries.values()].flatMap((entry) => entry.items && entry.run === run ? entry.items : []);
   }
 
   /** One save at a time, so that decisions stand in the order they were made. */
@@ -145,7 +151,7 @@ export class Saver extends EventTarget {
     }
   }
 
-  /** @param {any} entry */
+  /** @param {Entry | Sweep} entry */
   repeat(entry) {
     this.unanswered(entry);
     entry.sent = { key: entry.key, sheet: entry.sheet };
@@ -154,7 +160,7 @@ export class Saver extends EventTarget {
     put(entry, true).catch(() => {});
   }
 
-  /** @param {any} entry @param {boolean} [leaving] */
+  /** @param {Entry | Sweep} entry @param {boolean} [leaving] */
   async send(entry, leaving = false) {
     const { sheet, turn } = entry;
     this.flying.add(entry.image);
@@ -165,7 +171,7 @@ export class Saver extends EventTarget {
       const answer = await put(entry, leaving);
       this.flying.delete(entry.image);
       if (entry.items) this.answered(entry, answer);
-      else this.landed(entry, answer, sheet, turn);
+      else this.landed(entry, answer, /** @type {Sheet} */ (sheet), turn);
     } catch (error) {
       this.flying.delete(entry.image);
       this.failed(entry, /** @type {any} */ (error));
@@ -200,11 +206,14 @@ export class Saver extends EventTarget {
     this.pump();
   }
 
-  /** @param {Entry} entry @param {any} error */
+  /** @param {Entry | Sweep} entry @param {net.Failure} error */
   failed(entry, error) {
     if (!error.status || error.status >= 500 || error.status === 429) return this.postpone(entry, error);
     if (entry.items) {
-      return this.answered(entry, entry.items.map(({ image }) => ({ image, error: error.message })));
+      return this.answered(
+        entry,
+        entry.items.map(({ image }) => ({ image, error: error.message })),
+      );
     }
     if (error.status === 409) return this.clash(entry, error);
     if (error.status === 404) this.lose(entry, error);
@@ -214,20 +223,20 @@ export class Saver extends EventTarget {
     this.pump();
   }
 
-  /** Its image has been deleted: said once, not for ever. @param {Entry} entry @param {any} error */
+  /** Its image has been deleted: said once, not for ever. @param {Entry} entry @param {net.Failure} error */
   lose(entry, error) {
     this.giveUp(entry);
     this.dispatchEvent(new CustomEvent("lost", { detail: { entry, message: error.message } }));
   }
 
-  /** A save whose answer was lost is ours, not a conflict. @param {Entry} entry @param {any} error */
+  /** A save whose answer was lost is ours, not a conflict. @param {Entry} entry @param {net.Failure} error */
   clash(entry, error) {
     const { theirs } = error.body;
     const is = (/** @type {Sheet} */ sheet) =>
       same([...sheet.boxes], theirs.boxes) &&
-      ["state", "label", "comment"].every((name) => (sheet[name] || "") === (theirs[name] || ""));
+      SAID.every((name) => (sheet[name] || "") === (theirs[name] || ""));
     const ours = theirs && entry.lost.find((sent) => sent.key === theirs.key);
-    if (ours) return this.landed(entry, theirs.version, ours.sheet, -1);
+    if (ours?.sheet) return this.landed(entry, theirs.version, ours.sheet, -1);
     // It never arrived, but others have said just that.
     if (theirs && bare(entry.sheet) && is(entry.sheet)) {
       return this.landed(entry, theirs.version, entry.sheet, entry.turn);
@@ -240,7 +249,7 @@ export class Saver extends EventTarget {
     return undefined;
   }
 
-  /** @param {any} entry @param {any} error */
+  /** @param {Entry | Sweep} entry @param {net.Failure} error */
   postpone(entry, error) {
     this.unanswered(entry);
     this.keep(entry);
@@ -251,7 +260,7 @@ export class Saver extends EventTarget {
     this.timer = setTimeout(() => this.pump(), WAITS[Math.min(this.failures, WAITS.length) - 1]);
   }
 
-  /** @param {any} entry */
+  /** @param {Entry | Sweep} entry */
   unanswered(entry) {
     if (entry.sent) entry.lost = [...(entry.lost ?? []), entry.sent].slice(-4);
     entry.sent = null;
@@ -280,7 +289,7 @@ export class Saver extends EventTarget {
     this.pump();
   }
 
-  /** @param {any} entry */
+  /** @param {Entry | Sweep} entry */
   giveUp(entry) {
     this.stuck.delete(entry.image);
     this.asked.delete(entry.image);
@@ -300,28 +309,13 @@ export class Saver extends EventTarget {
   }
 
   tell() {
-    const status = this.judge();
+    const status = standing(this);
     if (status.kind === this.status.kind && status.words === this.status.words) return;
     this.status = status;
     this.dispatchEvent(new CustomEvent("status", { detail: this.status }));
   }
 
-  judge() {
-    if (!this.entries.size) return { kind: "saved", words: "Saved" };
-    if (this.stuck.size) return { kind: "failed", words: `Not saved: ${this.problem ?? "a conflict waits"}` };
-    if (this.failures) return { kind: "offline", words: `No connection: ${this.tally()} kept here` };
-    return { kind: "saving", words: "Saving…" };
-  }
-
-  /** "2 images and 1 sweep" */
-  tally() {
-    const all = [...this.entries.values(), ...this.later];
-    const sweeps = new Set(all.filter((entry) => entry.items).map((entry) => entry.of)).size;
-    const images = new Set(all.filter((entry) => !entry.items).map((entry) => entry.image)).size;
-    return [images && many(images, "image"), sweeps && many(sweeps, "sweep")].filter(Boolean).join(" and ");
-  }
-
-  /** @param {any} entry */
+  /** @param {Entry | Sweep} entry */
   keep(entry) {
     if (!this.kept.put(entry)) this.problem = "this browser's storage is full";
   }
@@ -333,7 +327,7 @@ export class Saver extends EventTarget {
     this.pump();
   }
 
-  /** @param {any} entry */
+  /** @param {Entry | Sweep} entry */
   take(entry) {
     entry.turn = 1;
     entry.key ??= net.token();

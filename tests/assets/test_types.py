@@ -17,7 +17,15 @@ CONFIG = ASSETS.parent / ".ci" / "deno.json"
 FAULT = re.compile(r"^TS\d+ \[ERROR\].*?at file://(\S+?):\d+:\d+$", re.MULTILINE | re.DOTALL)
 
 # Files and folders of assets/ in which every type is known.
-CLEAN = ("boot.js", "shared")
+CLEAN = (
+    "boot.js",
+    "canvas",
+    "desk",
+    "outbox",
+    "pages/annotate",
+    "pages/review",
+    "shared",
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,8 @@
 /** Annotate: draw and correct boxes, image by image. */
 
 import * as about from "../../desk/about.js";
-import { Bench, dress } from "../../desk/bench.js";
+import { Bench } from "../../desk/bench.js";
+import { dress } from "../../desk/dress.js";
 import * as boxes from "../../canvas/boxes.js";
 import { nameOf } from "../../desk/desk.js";
 import { fill, h } from "../../shared/dom.js";
@@ -13,27 +14,22 @@ import { nothingChosen } from "../../shared/nothing.js";
 import * as words from "../../shared/words.js";
 import { go, toast } from "../../shared/site.js";
 
+/**
+ * @typedef {import("../../desk/types.js").Box} Box
+ * @typedef {import("../../desk/types.js").Revision} Revision
+ * @typedef {import("../../desk/types.js").Sheet} Sheet
+ */
+
 class Annotate extends Bench {
+  /** @param {HTMLElement} element */
   constructor(element) {
     super(element, "annotate");
     /** @type {Set<number>} images whose revisions were looked up to be taken back */
     this.recalled = new Set();
+    this.me = "";
     this.desk.history.outlive((image) => this.desk.sheets.get(image));
     this.threshold = Number(localStorage.getItem("loupe:threshold") ?? 0.3);
-    const parts = {
-      desk: this.desk,
-      color: (label) => this.color(label),
-      letter: (label) => this.letter(label),
-      look: (r) => this.look(r),
-      threshold: () => this.threshold,
-      setThreshold: (v) => this.setThreshold(v),
-      acceptAll: () => this.acceptAll(),
-      done: () => this.done(),
-      skip: () => this.skip(),
-      restored: (answer) => this.restored(answer),
-      renew: () => this.renew(),
-      preview: (ghosts) => this.preview(ghosts),
-    };
+    const parts = this.parts();
     this.classPanel = panel.classes(parts);
     this.boxPanel = panel.boxList(parts);
     this.proposalPanel = panel.proposals(parts);
@@ -51,16 +47,38 @@ class Annotate extends Bench {
     this.start(this.actions());
   }
 
+  /** What the sections of the panel are given. */
+  parts() {
+    return {
+      desk: this.desk,
+      color: (/** @type {string} */ label) => this.color(label),
+      letter: (/** @type {string} */ label) => this.letter(label),
+      look: (/** @type {import("../../desk/types.js").Rectangle} */ r) => this.look(r),
+      threshold: () => this.threshold,
+      setThreshold: (/** @type {number} */ v) => this.setThreshold(v),
+      acceptAll: () => this.acceptAll(),
+      done: () => this.done(),
+      skip: () => this.skip(),
+      restored: (/** @type {Partial<import("../../desk/types.js").Item>} */ answer) => this.restored(answer),
+      renew: () => this.renew(),
+      preview: (/** @type {Box[] | null} */ ghosts) => this.preview(ghosts),
+    };
+  }
+
+  /** @override @param {number} image @param {number} before @param {number} after */
   address(image, before, after) {
     return `/api/projects/${
       encodeURIComponent(this.project)
     }/images/${image}/around?before=${before}&after=${after}&${this.filters}`;
   }
 
+  /** @override @returns {import("../../canvas/paint.js").Mark[]} */
   marks() {
     const { desk } = this;
+    /** @type {import("../../canvas/paint.js").Mark[]} */
     const proposed = this.shown.map((p) => ({
       ...p,
+      id: nameOf(p),
       color: this.color(p.label),
       text: `${p.label} ${panel.short(p.score)}`,
       letter: this.letter(p.label),
@@ -76,10 +94,12 @@ class Annotate extends Bench {
     return this.hidden ? [] : this.desk.proposals.filter((p) => p.score >= this.threshold);
   }
 
+  /** @override */
   targets() {
     return [...this.desk.sheet.boxes, ...this.shown.map((p) => ({ ...p, id: nameOf(p) }))];
   }
 
+  /** @param {number} value */
   setThreshold(value) {
     this.threshold = Math.min(1, Math.max(0, Math.round(value * 100) / 100));
     localStorage.setItem("loupe:threshold", String(this.threshold));
@@ -93,6 +113,7 @@ class Annotate extends Bench {
     return [...this.shown].sort((a, b) => b.score - a.score).slice(0, 1);
   }
 
+  /** @param {"accept" | "reject"} what */
   decide(what) {
     const meant = this.meant();
     if (!meant.length) return this.stage.hint("There is no proposal left on this image.");
@@ -151,7 +172,7 @@ class Annotate extends Bench {
   async copyPrevious() {
     const before = this.list[this.at - 1];
     const there = before ? this.desk.sheets.get(before.id)?.boxes ?? [] : [];
-    if (!there.length) return this.stage.hint("The previous image has no boxes.");
+    if (!this.desk.item || !there.length) return this.stage.hint("The previous image has no boxes.");
     const { width, height } = this.desk.item;
     const copies = boxes.pasted(there, width, height);
     if (!this.desk.sheet.boxes.length) return this.desk.add(copies, "copy previous");
@@ -176,6 +197,7 @@ class Annotate extends Bench {
       desk.history.of(item.id).future.length
     ) return;
     this.recalled.add(item.id);
+    /** @type {{revisions: Revision[]}} */
     const answer = await net.get(`/api/images/${item.id}/history`).catch((
       error,
     ) => (toast(error.message, "failed"), { revisions: [] }));
@@ -184,11 +206,13 @@ class Annotate extends Bench {
     if (!desk.undo()) this.stage.hint("There is nothing of yours to take back.");
   }
 
+  /** @override @param {import("../../desk/types.js").Known} answer */
   know(answer) {
     super.know(answer);
     this.me = answer.me.name;
   }
 
+  /** @override */
   press() {
     super.press();
     if (this.desk.editable && this.desk.item?.version && !this.recalled.has(this.desk.item.id)) {
@@ -207,14 +231,17 @@ class Annotate extends Bench {
     return this.jump(answer.id);
   }
 
+  /** @param {Box[] | null} ghosts */
   preview(ghosts) {
-    this.ghosts = ghosts
-      ? ghosts.map((b) => ({ ...b, color: "#ffffff", text: b.label, kind: "dotted" }))
-      : null;
+    /** @type {import("../../canvas/paint.js").Mark[] | undefined} */
+    const marks = ghosts?.map((b) => ({ ...b, color: "#ffffff", text: b.label, kind: "dotted" }));
+    this.ghosts = marks ?? null;
     this.stage.redrawOverlay();
   }
 
+  /** @param {Partial<import("../../desk/types.js").Item>} answer */
   restored(answer) {
+    if (!this.desk.item) return;
     this.desk.history.push(this.desk.item.id, this.desk.sheet);
     this.desk.receive([{ ...this.desk.item, ...answer }]);
     this.desk.changed();
@@ -238,6 +265,7 @@ class Annotate extends Bench {
     };
   }
 
+  /** @override */
   empty() {
     if (!this.project) {
       return nothingChosen(
@@ -263,7 +291,7 @@ class Annotate extends Bench {
 }
 
 /** What stood before each of a person's last saves, the oldest first.
- * @param {any[]} revisions the oldest first @param {string} me @param {any} sheet as it stands now */
+ * @param {Revision[]} revisions the oldest first @param {string} me @param {Sheet} sheet as it stands now */
 function pastOf(revisions, me, sheet) {
   const from = revisions.findLastIndex((r) => r.author !== me || r.action === "import") + 1;
   const past = [];

@@ -5,6 +5,7 @@ import * as net from "../../shared/net.js";
 import { go } from "../../shared/site.js";
 import * as words from "../../shared/words.js";
 
+/** @type {[string, string][]} */
 const SORTS = [
   ["doubt", "Most doubtful first"],
   ["score", "Best score first"],
@@ -12,10 +13,12 @@ const SORTS = [
   ["size", "Largest first"],
   ["name", "By name"],
 ];
+/** @type {[string, string][]} */
 const SCORES = [["", "Any score"], ["0.25", "Score ≥ .25"], ["0.5", "Score ≥ .50"], ["0.75", "Score ≥ .75"], [
   "0.9",
   "Score ≥ .90",
 ]];
+/** @type {[string, string][]} */
 const STANDS = [
   ["", "Open"],
   ["rule-fail", "Open, failed by the rule"],
@@ -28,6 +31,8 @@ export class Heading {
   constructor() {
     this.root = h("header.lp-head");
     this.run = 0;
+    /** what stands there */
+    this.shown = "";
     /** @type {string[]} */
     this.lots = [];
     /** @type {string[]} */
@@ -62,10 +67,17 @@ export class Heading {
     const facts = JSON.stringify([this.run, this.lots, this.classes, this.others, query.toString()]);
     if (facts === this.shown) return;
     this.shown = facts;
+    /** @param {string} name @param {string} label @param {[string, string][]} rows @param {string} [otherwise] */
     const choice = (name, label, rows, otherwise = "") =>
-      select(rows, query.get(name) ?? otherwise, (value) => go({ [name]: value, image: "" }), {
-        "aria-label": label,
-      });
+      select(
+        rows,
+        query.get(name) ?? otherwise,
+        (/** @type {string} */ value) => go({ [name]: value, image: "" }),
+        {
+          "aria-label": label,
+        },
+      );
+    /** @param {string[]} list @returns {[string, string][]} */
     const same = (list) => list.map((one) => [one, one]);
     fill(
       this.root,

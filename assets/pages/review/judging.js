@@ -8,16 +8,31 @@ import { tip } from "../../desk/keys.js";
 import { short } from "../../desk/panel.js";
 import * as verdicts from "./verdicts.js";
 
+/**
+ * @typedef {import("./review.js").Review} Review
+ * @typedef {import("./verdicts.js").Stand} Stand
+ * @typedef {import("../../desk/desk.js").Desk} Desk
+ * @typedef {import("../../desk/types.js").Box} Box
+ * @typedef {import("../../canvas/paint.js").Mark} Mark
+ */
+
+/** @type {Record<string, Mark["kind"]>} */
 const KINDS = { TP: "solid", FP: "crossed", "": "dashed", "false call": "crossed" };
 /** What a person reads; "": nobody has said anything of it yet. */
+/** @type {Record<string, string>} */
 const WORDS = { TP: "as labelled", FP: "not labelled", FN: "missed", "": "undecided" };
+/** @type {Record<string, string>} */
 const SIGNS = { accepted: "✓", corrected: "✓", "false call": "×" };
 
-/** Detections over labels: line, mark and word tell what each is. */
+/** What a detection says of itself on the picture.
+ * @type {Record<string, string>} */
+const SAID = { "false call": "×", TP: "", FP: WORDS.FP };
+
+/** Detections over labels: line, mark and word tell what each is. @param {Review} page @returns {Mark[]} */
 export function marks(page) {
   const { desk } = page;
   const stands = page.stands;
-  const found = new Map(stands.filter((s) => s.label).map((s) => [/** @type {any} */ (s.label).id, s]));
+  const found = new Map(stands.map((s) => [s.label?.id, s]));
   const lacking = new Set(verdicts.missed(desk, stands).map((box) => box.id));
   const labels = page.showLabels
     ? desk.sheet.boxes.map((box) => labelMark(page, box, found.get(box.id), lacking.has(box.id)))
@@ -26,6 +41,7 @@ export function marks(page) {
   return [...open, ...labels];
 }
 
+/** @param {Review} page @param {Box} box @param {Stand | undefined} stand @param {boolean} lacking @returns {Mark} */
 function labelMark(page, box, stand, lacking) {
   const selected = page.desk.selected.has(box.id);
   const word = lacking ? WORDS.FN : stand?.own ? SIGNS[stand.word] : "";
@@ -41,10 +57,11 @@ function labelMark(page, box, stand, lacking) {
   };
 }
 
+/** @param {Review} page @param {Stand} stand @returns {Mark} */
 function detectionMark(page, { detection, word, label }) {
   const name = nameOf(detection);
   const kind = label && page.showLabels && word === "TP" ? "dashed" : KINDS[word] ?? "solid";
-  const said = { "false call": "×", TP: "", FP: WORDS.FP }[word] ?? word;
+  const said = SAID[word] ?? word;
   return {
     ...detection,
     id: name,
@@ -57,7 +74,7 @@ function detectionMark(page, { detection, word, label }) {
   };
 }
 
-/** What a key means: the chosen detections, also those decided before, else the surest open one. */
+/** What a key means: the chosen detections, also those decided before, else the surest open one. @param {Review} page */
 export function meant(page) {
   const stands = page.stands;
   const { selected } = page.desk;
@@ -66,7 +83,7 @@ export function meant(page) {
   return stands.filter((s) => s.open).sort((a, b) => b.detection.score - a.detection.score).slice(0, 1);
 }
 
-/** A detection over a label confirms it; one over nothing becomes a box. */
+/** A detection over a label confirms it; one over nothing becomes a box. @param {Desk} desk @param {Stand[]} stands */
 export function accept(desk, stands) {
   const fresh = stands.filter((s) => !s.own);
   if (!fresh.length) return;
@@ -80,7 +97,7 @@ export function accept(desk, stands) {
   });
 }
 
-/** A refused detection takes its own box with it. */
+/** A refused detection takes its own box with it. @param {Desk} desk @param {Stand[]} stands */
 export function reject(desk, stands) {
   const indices = stands.map((s) => s.detection.idx);
   const own = new Set(stands.map((s) => s.own?.id));
@@ -91,10 +108,11 @@ export function reject(desk, stands) {
   });
 }
 
-/** The defect before the eyes: board and golden side by side, and the three answers. */
+/** The defect before the eyes: board and golden side by side, and the three answers. @param {Review} page */
 export function defect(page) {
   const title = h("h3");
   const words = h("div.lp-defect", {});
+  /** @param {string} key @param {string} text @param {string} does @param {() => any} run */
   const button = (key, text, does, run) =>
     h("button.lp-button", { onclick: run, title: tip(does, "review") }, h("kbd", {}, key), text);
   const root = h(
@@ -119,13 +137,8 @@ export function defect(page) {
     );
     const [box] = desk.chosen;
     const stand = stands[at];
-    const mark = stand
-      ? {
-        ...(stand.own ?? stand.detection),
-        color: page.color((stand.own ?? stand.detection).label),
-        kind: "solid",
-      }
-      : box && { ...box, color: page.color(box.label), kind: "solid" };
+    const shown = stand ? stand.own ?? stand.detection : box;
+    const color = shown ? page.color(shown.label) : "";
     title.textContent = stand
       ? `Defect ${at + 1} of ${stands.length}`
       : box
@@ -135,23 +148,24 @@ export function defect(page) {
       : "Nothing found here";
     fill(
       words,
-      mark &&
+      shown &&
         [
-          swatch(mark.color),
-          h("b", {}, mark.label),
+          swatch(color),
+          h("b", {}, shown.label),
           stand && h("span.number", {}, short(stand.detection.score)),
-          h("span.lp-word", {}, WORDS[stand?.word] ?? stand?.word ?? ""),
+          h("span.lp-word", {}, stand ? WORDS[stand.word] ?? stand.word : ""),
         ],
     );
-    page.closeup.show(desk.item, mark ?? null);
+    page.closeup.show(desk.item, shown ? { ...shown, color, text: "", kind: "solid" } : null);
   };
   return { root, render };
 }
 
-/** Every detection and every missed label of the image, with its word. */
+/** Every detection and every missed label of the image, with its word. @param {Review} page */
 export function list(page) {
   const rows = h("div.lp-boxes.lp-found");
   const count = h("span.lp-count");
+  /** @param {"showLabels" | "showDetections"} name @param {string} words */
   const toggle = (name, words) =>
     h(
       "label.lp-check",
@@ -173,6 +187,7 @@ export function list(page) {
     h("div.lp-toggles", {}, toggle("showLabels", "Labels"), toggle("showDetections", "Detections")),
     rows,
   );
+  /** @param {string} id @param {string} label @param {string} word @param {string} score */
   const row = (id, label, word, score) =>
     h(
       "div.lp-row",
@@ -208,7 +223,7 @@ export function list(page) {
   return { root, render };
 }
 
-/** The rule's verdict beside the inspector's own. */
+/** The rule's verdict beside the inspector's own. @param {Review} page */
 export function board(page) {
   const rule = h("p.lp-rule");
   const pass = h(

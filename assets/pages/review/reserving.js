@@ -3,13 +3,37 @@
 import * as net from "../../shared/net.js";
 import { toast } from "../../shared/site.js";
 import { Bench } from "../../desk/bench.js";
+import { Heading } from "./heading.js";
+
+/**
+ * @typedef {import("../../desk/types.js").Known & {items: import("../../desk/types.js").Item[], others: number,
+ *   running: boolean, rule: import("./verdicts.js").Rule, total: number, open: number,
+ *   held_by: string | null}} Taken images reserved for this tab, and how many more there are
+ */
 
 const AHEAD = 6;
 const STALE = 5000;
 const RENEW = 30_000;
 
-/** The page says which `run` it goes through, has a `heading`, and says when it is `finished`. */
+/** The page says which `run` it goes through, hears the project's rule, and says when it is `finished`. */
 export class Reserving extends Bench {
+  /** @param {HTMLElement} element @param {string} name of the page */
+  constructor(element, name) {
+    super(element, name);
+    this.run = 0;
+    this.others = 0;
+    this.running = false;
+    this.heading = new Heading();
+    /** @type {Promise<any>} what is being brought, and all that was before it */
+    this.turn = Promise.resolve();
+  }
+
+  /** @param {import("./verdicts.js").Rule} _rule */
+  hear(_rule) {}
+
+  finished() {}
+
+  /** @override @param {import("../../desk/bench.js").Actions} actions */
   start(actions) {
     super.start(actions);
     setInterval(
@@ -21,7 +45,8 @@ export class Reserving extends Bench {
     addEventListener("pagehide", () => this.giveBack());
   }
 
-  /** Reserves the next images for this tab. */
+  /** Reserves the next images for this tab.
+   * @param {number} wanted @param {number} count @param {number} [after] @returns {Promise<Taken>} */
   async take(wanted, count, after = 0) {
     const holder = this.saver.tab;
     return net.send("POST", `/api/runs/${this.run}/take?${this.filters}`, { holder, after, wanted, count });
@@ -33,15 +58,14 @@ export class Reserving extends Bench {
       .catch(() => null);
   }
 
-  /** One after the other, and of several filters in a row only the last. */
+  /** One after the other, and of several filters in a row only the last. @override @param {number} image */
   jump(image) {
     const { view } = this;
-    this.turn = Promise.resolve(this.turn).catch(() => null).then(() =>
-      view === this.view && this.bring(image)
-    );
+    this.turn = this.turn.catch(() => null).then(() => view === this.view ? this.bring(image) : undefined);
     return this.turn;
   }
 
+  /** @param {number} image */
   async bring(image) {
     const asked = this.view;
     const there = this.list.find((item) => item.id === image);
@@ -54,7 +78,7 @@ export class Reserving extends Bench {
     this.loadedFor = asked;
     if (answer.held_by) toast(`${answer.held_by} has that image before them; here is the next.`);
     this.receive(answer);
-    this.list = answer.items.map((item) => this.desk.items.get(item.id));
+    this.list = this.known(answer.items);
     if (!this.list.length) return this.lack();
     this.focus();
     return void this.open(this.list[0]);
@@ -68,37 +92,42 @@ export class Reserving extends Bench {
     return null;
   }
 
+  /** @param {Taken} answer */
   receive(answer) {
-    Object.assign(this, { others: answer.others, running: answer.running });
+    this.others = answer.others;
+    this.running = answer.running;
     this.hear(answer.rule);
     // Who only looks goes through what is reviewed, too.
     const ahead = answer.me.role === "viewer" ? answer.total : answer.open;
     if (answer.total) Object.assign(this, { total: answer.total, first: Math.max(0, answer.total - ahead) });
     this.know(answer);
     this.desk.receive(answer.items);
-    answer.items.forEach((item) => (this.desk.items.get(item.id).seen = performance.now()));
+    this.known(answer.items).forEach((item) => (item.seen = performance.now()));
     this.heading.know({ others: this.others, classes: this.desk.classes.map((c) => c.name) });
   }
 
+  /** @override */
   async extend() {
     if (this.extending) return this.extending;
     const { view } = this;
     const last = this.list.findLast((item) => !item.repeat);
-    this.extending = this.take(0, AHEAD, last?.id ?? 0).catch((
+    const coming = this.take(0, AHEAD, last?.id ?? 0).catch((
       error,
     ) => (toast(error.message, "failed"), null));
-    const answer = await this.extending;
+    this.extending = coming;
+    const answer = await coming;
     this.extending = null;
     if (!answer || view !== this.view) return undefined;
     this.receive(answer);
     const known = new Set(this.list.map((item) => item.id));
     this.list.push(
-      ...answer.items.filter((item) => !known.has(item.id)).map((item) => this.desk.items.get(item.id)),
+      ...this.known(answer.items).filter((item) => !known.has(item.id)),
     );
     this.show("image");
     return answer;
   }
 
+  /** @override */
   async refresh() {
     const { item } = this.desk;
     if (!item || item.repeat || performance.now() - (item.seen ?? 0) < STALE) return;
@@ -107,6 +136,7 @@ export class Reserving extends Bench {
     item.seen = performance.now();
   }
 
+  /** @override @param {number} by */
   async step(by) {
     if (this.list[this.at + by]) return this.open(this.list[this.at + by]);
     if (by < 0) return this.stage.hint("This is where you began.");

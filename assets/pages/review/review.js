@@ -1,12 +1,14 @@
 /** Review: go through what a run found, say what is right, and the labels are better. */
 
-import { dress } from "../../desk/bench.js";
+import { dress } from "../../desk/dress.js";
 import { closeup } from "../../canvas/closeup.js";
+import { previewUrl } from "../../canvas/picture_cache.js";
 import { nameOf } from "../../desk/desk.js";
-import { Heading } from "./heading.js";
+import * as ends from "./ends.js";
 import * as judging from "./judging.js";
 import * as panel from "../../desk/panel.js";
 import { Reserving } from "./reserving.js";
+import { Rules } from "./rules.js";
 import * as ruling from "./ruling.js";
 import { comparison, runList } from "./runlist.js";
 import { Wall } from "./sweep.js";
@@ -17,17 +19,23 @@ import { swatch } from "../../shared/letters.js";
 import * as net from "../../shared/net.js";
 import { noSuch, nothingChosen } from "../../shared/nothing.js";
 import { address, go, poll, query as asks, tab, toast } from "../../shared/site.js";
-import * as words from "../../shared/words.js";
 
-class Review extends Reserving {
+/**
+ * @typedef {import("../../desk/types.js").Item} Item
+ * @typedef {import("../../desk/types.js").Sheet} Sheet
+ */
+
+export class Review extends Reserving {
+  /** @param {HTMLElement} element */
   constructor(element) {
     super(element, "review");
-    this.rule = { threshold: 0.5, thresholds: {}, severity: 1, repeats: 0, version: 0 };
-    this.ruleSaved = Promise.resolve();
-    this.changes = this.kept = 0; // of the rule
+    this.rules = new Rules(() => this.project, () => this.desk.changed("selection"));
     this.least = Number(localStorage.getItem("loupe:review-score") ?? 0.3);
     this.showLabels = this.showDetections = true;
-    this.others = 0;
+    this.missing = 0;
+    this.since = performance.now();
+    this.shownWall = "";
+    this.runsOpen = false;
     /** @type {Map<string, any>} of runs, as they were counted */
     this.figures = new Map();
     this.desk.extra = () => ({ review: true, seconds: this.spent() });
@@ -49,15 +57,15 @@ class Review extends Reserving {
       this.classPanel,
     ];
     fill(this.side, this.panels.map((one) => one.root));
-    this.heading = new Heading();
     this.heading.lost = (run) => this.lose(run);
+    /** @type {HTMLElement} */
     this.cover = h("div.lp-cover", { hidden: true });
     this.start(this.actions());
-    this.bench.querySelector(".lp-middle").prepend(this.heading.root);
+    this.bench.querySelector(".lp-middle")?.prepend(this.heading.root);
     this.element.append(this.cover, this.wall.root);
   }
 
-  /** A run is shown under the project that it belongs to, whatever the address says. */
+  /** A run is shown under the project that it belongs to, whatever the address says. @override @param {import("../../desk/types.js").Known} answer */
   know(answer) {
     super.know(answer);
     const named = asks().get("project") ?? "";
@@ -68,17 +76,22 @@ class Review extends Reserving {
   }
 
   parts() {
-    return { desk: this.desk, color: (label) => this.color(label), letter: (label) => this.letter(label) };
+    return {
+      desk: this.desk,
+      color: (/** @type {string} */ label) => this.color(label),
+      letter: (/** @type {string} */ label) => this.letter(label),
+    };
   }
 
   /** Seconds since the last decision, or since the image was opened. */
   spent() {
     const now = performance.now();
-    const seconds = (now - (this.since ?? now)) / 1000;
+    const seconds = (now - this.since) / 1000;
     this.since = now;
     return Math.round(seconds * 100) / 100;
   }
 
+  /** @override @param {URLSearchParams} query */
   async arrive(query) {
     const run = Number(query.get("run") ?? 0);
     const wall = query.get("view") === "wall";
@@ -97,7 +110,7 @@ class Review extends Reserving {
     return super.arrive(query);
   }
 
-  /** The runs of a project, or two of them side by side. */
+  /** The runs of a project, or two of them side by side. @param {URLSearchParams} query @param {number} run @param {number} against */
   survey(query, run, against) {
     const project = query.get("project") ?? "";
     if (!run) this.project = "";
@@ -134,6 +147,7 @@ class Review extends Reserving {
     );
   }
 
+  /** @param {URLSearchParams} query */
   showWall(query) {
     const asked = [query.get("project"), this.run, query.get("class")].join();
     if (this.shownWall === asked && this.reading.stands(`wall ${asked}`)) return undefined;
@@ -155,65 +169,38 @@ class Review extends Reserving {
     if (!this.run && this.runsOpen && !this.cover.hidden) await this.survey(asks(), 0, 0);
   }
 
+  /** @override @param {Item} item */
   remember(item) {
     if (!item.repeat) super.remember(item);
   }
 
+  /** @override */
   look_ahead() {
     const near = [1, 2, 3].map((step) => this.list[this.at + step]).filter(Boolean);
-    const urls = [this.desk.item, ...near].flatMap((item) => [item, item.golden].filter(Boolean)).map((one) =>
-      `/files/${one.sha256}/preview`
+    const urls = [this.desk.item, ...near].flatMap((item) => [item, item?.golden]).flatMap((one) =>
+      one ? [previewUrl(one)] : []
     );
     this.pictures.prefetch(urls.slice(1));
     if (this.list.length - this.at <= 4) this.extend();
     this.refresh();
   }
 
+  /** @override */
   finished() {
-    const mine = this.list.filter((item) => this.desk.sheets.get(item.id)?.verdict);
-    const failed = mine.filter((item) => this.desk.sheets.get(item.id)?.verdict === "fail").length;
-    fill(
-      this.place,
-      h(
-        "div.lp-empty",
-        {},
-        h(
-          "h2",
-          {},
-          this.running
-            ? "The run is still at work"
-            : this.others
-            ? "Others have what is left"
-            : "This queue is done",
-        ),
-        h(
-          "p",
-          {},
-          `You decided ${words.many(mine.length, "board")} just now: ${
-            mine.length - failed
-          } passed, ${failed} failed. Your corrections are the labels of the next training.`,
-        ),
-        h(
-          "div.row",
-          {},
-          h("button.lp-button", { onclick: () => this.open(this.list[this.at]) }, "Back to the last"),
-          this.running && h("button.lp-button", { onclick: () => this.step(1) }, "Look for more"),
-          h(
-            "button.lp-button.primary",
-            { onclick: () => go({ tab: "train", run: "", image: "" }) },
-            "Retrain",
-          ),
-        ),
-      ),
-    );
+    fill(this.place, ends.finished(this));
     this.place.hidden = false;
   }
 
+  /** @override @param {Item} item */
   open(item) {
     this.since = performance.now();
     const shown = super.open(item);
     this.nextOpen();
     return shown;
+  }
+
+  get rule() {
+    return this.rules.rule;
   }
 
   get stands() {
@@ -225,55 +212,39 @@ class Review extends Reserving {
     return verdicts.stands(this.desk, (label) => this.rule.thresholds[label] ?? this.rule.threshold);
   }
 
+  /** @param {string} label */
   leastOf(label) {
     return Math.max(this.least, this.rule.thresholds[label] ?? 0);
   }
 
+  /** @param {number} value */
   setLeast(value) {
     this.least = Math.min(1, Math.max(0, Math.round(value * 100) / 100));
     localStorage.setItem("loupe:review-score", String(this.least));
     this.desk.changed("selection");
   }
 
+  /** @param {string} label @param {number} value */
   setClassLeast(label, value) {
     this.setRule({ thresholds: { ...this.rule.thresholds, [label]: value } });
   }
 
-  /** The rule is the project's: it holds for all who review. @param {Partial<typeof this.rule>} changes */
+  /** @param {Partial<verdicts.Rule>} changes */
   setRule(changes) {
-    this.rule = { ...this.rule, ...changes };
-    this.changes += 1;
-    clearTimeout(this.ruleTimer);
-    this.ruleTimer = setTimeout(() => (this.ruleSaved = this.ruleSaved.then(() => this.saveRule())), 400);
-    this.desk.changed("selection");
+    this.rules.change(changes);
   }
 
-  /** One after the other, each over the version before; a rule that somebody else changed is shown. */
-  async saveRule() {
-    const path = `/api/projects/${encodeURIComponent(this.project)}/review-rule`;
-    const { changes } = this;
-    try {
-      const { version } = await net.send("PUT", path, this.rule);
-      this.rule.version = version;
-    } catch (error) {
-      if (error.body?.theirs) this.rule = error.body.theirs;
-      toast(error.message, "failed");
-      this.desk.changed("selection");
-    }
-    this.kept = changes;
-  }
-
-  /** An answer that was asked for before the rule was changed here brings back none of before. */
+  /** @override @param {verdicts.Rule} rule */
   hear(rule) {
-    const same = this.ruleOf === this.project;
-    if (same && (this.changes !== this.kept || rule.version < this.rule.version)) return;
-    Object.assign(this, { rule, ruleOf: this.project });
+    this.rules.hear(rule);
   }
 
+  /** @override */
   marks() {
     return this.hidden ? [] : judging.marks(this);
   }
 
+  /** @override */
   targets() {
     const open = this.showDetections
       ? this.stands.filter((s) => !s.own).map((s) => ({ ...s.detection, id: nameOf(s.detection) }))
@@ -286,6 +257,7 @@ class Review extends Reserving {
     this.desk.select(next ? [nameOf(next.detection)] : []);
   }
 
+  /** @param {"accept" | "reject"} what */
   decide(what) {
     if (!this.desk.item || !this.desk.editable) return;
     const meant = judging.meant(this);
@@ -294,6 +266,7 @@ class Review extends Reserving {
     this.nextOpen();
   }
 
+  /** @param {string} verdict "": as the rule says */
   finish(verdict) {
     if (!this.desk.item || !this.desk.editable) return undefined;
     const chosen = verdict || verdicts.board(this.desk, this.ruled, this.rule).verdict;
@@ -315,10 +288,14 @@ class Review extends Reserving {
     if (!answer.image) return this.stage.hint("There is nothing of yours to take back.");
     if (answer.image !== desk.item?.id) await this.jump(answer.image);
     if (answer.image !== desk.item?.id) return undefined;
-    desk.history.remember(answer.image, answer.past.map((sheet) => ({ ...desk.sheet, ...sheet })));
+    desk.history.remember(
+      answer.image,
+      answer.past.map((/** @type {Partial<Sheet>} */ sheet) => ({ ...desk.sheet, ...sheet })),
+    );
     return desk.undo();
   }
 
+  /** @override */
   press() {
     super.press();
     this.tools.enable("undo", this.desk.editable);
@@ -340,48 +317,26 @@ class Review extends Reserving {
       copyPrevious: () => false,
       wall: () => go({ view: this.wall.root.hidden ? "wall" : "" }),
     };
+    /** @type {import("../../desk/bench.js").Actions} */
     const all = { ...this.common(), ...own };
+    /** @type {import("../../desk/bench.js").Actions} */
     const swept = this.wall.actions();
     return Object.fromEntries(
-      Object.entries(all).map(([name, run]) => [name, (event) => {
+      Object.entries(all).map(([name, run]) => [name, (/** @type {KeyboardEvent} */ event) => {
         if (this.wall.root.hidden) return run(event);
         return name === "wall" || name === "help" ? run(event) : swept[name]?.(event) ?? false;
       }]),
     );
   }
 
+  /** @override */
   get visible() {
     return this.bench.offsetParent !== null || this.wall.root.offsetParent !== null;
   }
 
+  /** @override */
   empty() {
-    const stands = asks().get("stands") ?? "";
-    const said = { pass: "passed", fail: "failed" }[stands];
-    const [title, why] = said
-      ? [
-        `Nobody has ${said} a board here`,
-        "Only verdicts of people are shown; what the rule says of open boards has filters of its own.",
-      ]
-      : [
-        "Nothing is left in this queue",
-        "Every image of this view has its verdict, or somebody else has it before them.",
-      ];
-    return h(
-      "div.lp-empty",
-      {},
-      h("h2", {}, title),
-      h("p", {}, why),
-      h(
-        "div.row",
-        {},
-        h(
-          "button.lp-button",
-          { onclick: () => go({ stands: "", class: "", sort: "", image: "" }) },
-          "Show all open",
-        ),
-        h("button.lp-button.primary", { onclick: () => go({ tab: "train", run: "", image: "" }) }, "Retrain"),
-      ),
-    );
+    return ends.empty(asks().get("stands") ?? "");
   }
 }
 

@@ -4,10 +4,14 @@ import { fill, h, select } from "../../shared/dom.js";
 import { swatch } from "../../shared/letters.js";
 import { short } from "../../desk/panel.js";
 
+/** @typedef {import("./review.js").Review} Review */
+
+/** @type {[string, string][]} */
 const SEVERITIES = Array.from(
   { length: 11 },
   (_, n) => [String(n), n ? `Severity ${n} or more` : "Any defect"],
 );
+/** @type {[string, string][]} */
 const REPEATS = [["0", "None"], ["0.05", "5 % of the boards"], ["0.1", "10 % of the boards"]];
 
 /** @param {string} label @param {() => number} get @param {(value: number) => void} set */
@@ -28,7 +32,7 @@ function slider(label, get, set) {
   return { root: h("div.lp-slider", {}, input, value), render };
 }
 
-/** The score slider that acts at once. */
+/** The score slider that acts at once. @param {Review} page */
 export function scores(page) {
   const all = slider("Least score shown", () => page.least, (v) => page.setLeast(v));
   return {
@@ -42,14 +46,24 @@ export function scores(page) {
   };
 }
 
-/** When a board fails, for all who review this project. */
+/** When a board fails, for all who review this project. @param {Review} page */
 export function rule(page) {
-  const severity = select(SEVERITIES, "1", (value) => page.setRule({ severity: Number(value) }), {
-    "aria-label": "A board fails from",
-  });
-  const repeats = select(REPEATS, "0", (value) => page.setRule({ repeats: Number(value) }), {
-    "aria-label": "Blind repeats",
-  });
+  const severity = select(
+    SEVERITIES,
+    "1",
+    (/** @type {string} */ value) => page.setRule({ severity: Number(value) }),
+    {
+      "aria-label": "A board fails from",
+    },
+  );
+  const repeats = select(
+    REPEATS,
+    "0",
+    (/** @type {string} */ value) => page.setRule({ repeats: Number(value) }),
+    {
+      "aria-label": "Blind repeats",
+    },
+  );
   const counts = slider(
     "Least score that counts",
     () => page.rule.threshold,
@@ -77,7 +91,7 @@ export function rule(page) {
       title: "A few boards come back unmarked, so that the report can say how well answers agree.",
     }, h("label", {}, h("span", {}, "Blind repeats"), repeats)),
   );
-  /** @type {any[]} */
+  /** @type {[string, ReturnType<typeof slider>][]} */
   let own = [];
   let names = "";
   const render = () => {

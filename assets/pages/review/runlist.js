@@ -6,6 +6,18 @@ import { go } from "../../shared/site.js";
 import * as words from "../../shared/words.js";
 import { short } from "../../desk/panel.js";
 
+/**
+ * @typedef {{id: number, at: string, author: string, model: string, family: string, images: number,
+ *   detections: number, classes: Record<string, number>, seconds: number | null, finished: boolean,
+ *   reviewed: number}} Run
+ * @typedef {{pairs: number, agreed: number, kappa: number | null}} Agreement
+ * @typedef {{images: number, escapes: number, false_calls: number, ruled: {pass: number, fail: number},
+ *   agreement: {between_detections: Agreement, within_detections: Agreement}}} Figures
+ * @typedef {Map<string, Figures | null>} Counted figures that were counted before
+ * @typedef {{label: string, score: number}} Detection
+ * @typedef {{image: number, name: string, gained: Detection[], lost: Detection[]}} Change
+ */
+
 const EXPORTS = [["csv", "CSV"], ["parquet", "Parquet"], ["coco", "COCO"]];
 
 const HEADS = [
@@ -25,8 +37,9 @@ const NUMBERS = [2, 3, 5, 6, 7];
 // The figures of the newest runs are counted at once, of the others when they are asked for.
 const COUNTED = 12;
 
-/** @param {string} project @param {Map<string, any>} known figures that were counted before */
+/** @param {string} project @param {Counted} known */
 export async function runList(project, known) {
+  /** @type {Run[]} */
   const runs = await net.get(`/api/projects/${encodeURIComponent(project)}/runs`);
   if (!runs.length) return { root: empty(), open: false };
   const rows = runs.map((run, at) => row(run, runs[at + 1], known));
@@ -47,6 +60,7 @@ export async function runList(project, known) {
   };
 }
 
+/** @param {ReturnType<typeof row>[]} rows */
 async function countAll(rows) {
   for (const one of rows) await one.count();
 }
@@ -54,24 +68,25 @@ async function countAll(rows) {
 /** Two runs of the same images: what the later one gained and lost.
  * @param {string} project @param {number} run @param {number} against */
 export async function comparison(project, run, against) {
+  /** @type {[{images: number, same: number, changes: Change[], next: any}, Run[]]} */
   const [found, runs] = await Promise.all([
     net.get(`/api/runs/${run}/against/${against}`),
     net.get(`/api/projects/${encodeURIComponent(project)}/runs`),
   ]);
   const others = runs.filter((one) => one.id !== run).map((
     one,
-  ) => [String(one.id), `run ${one.id}, ${words.model(one.model)}`]);
-  const choice = select(others, String(against), (value) => go({ against: value }), {
+  ) => /** @type {[string, string]} */ ([String(one.id), `run ${one.id}, ${words.model(one.model)}`]));
+  const choice = select(others, String(against), (/** @type {string} */ value) => go({ against: value }), {
     "aria-label": "Other run",
   });
-  const chips = (detections) =>
+  const chips = (/** @type {Detection[]} */ detections) =>
     h(
       "div.chips",
       {},
       detections.slice(0, 6).map((d) => h("span.chip", {}, `${d.label} ${short(d.score)}`)),
       detections.length > 6 && h("span.chip", {}, `+${detections.length - 6}`),
     );
-  const line = (change) =>
+  const line = (/** @type {Change} */ change) =>
     h(
       "tr",
       {},
@@ -105,11 +120,11 @@ export async function comparison(project, run, against) {
   );
 }
 
-/** Escapes and false calls, and how well second answers agree; counted by the server. */
+/** Escapes and false calls, and how well second answers agree; counted by the server. @param {Run} run @param {Counted} known */
 function figures(run, known) {
   const escapes = h("td.number"), calls = h("td.number"), kappa = h("small.lp-kappa"), ruled = h("small");
   const key = `${run.id}/${run.images}/${run.reviewed}`;
-  const show = (found) => {
+  const show = (/** @type {Figures} */ found) => {
     const title = found.images
       ? `in ${words.many(found.images, "labelled image")}`
       : "No image of this run is labelled yet";
@@ -126,16 +141,20 @@ function figures(run, known) {
       verdict(run, "fail", found.ruled.fail),
     );
   };
+  const again = () => {
+    const found = known.get(key);
+    if (found) show(found);
+  };
   const count = async () => {
     if (!known.has(key)) known.set(key, await net.get(`/api/runs/${run.id}/figures`).catch(() => null));
-    if (known.get(key)) show(known.get(key));
+    again();
   };
   fill(escapes, h("button.quiet", { title: "Count escapes and false calls", onclick: count }, "count"));
-  if (known.get(key)) show(known.get(key));
+  again();
   return { escapes, calls, kappa, ruled, count };
 }
 
-/** How many images the rule passes or fails, and the way to them. */
+/** How many images the rule passes or fails, and the way to them. @param {Run} run @param {"pass" | "fail"} name @param {number} number */
 function verdict(run, name, number) {
   return h("a", {
     href: `?${address(run.id, { stands: `rule-${name}` })}`,
@@ -145,8 +164,9 @@ function verdict(run, name, number) {
   }, `${words.count(number)} ${name}`);
 }
 
-/** Cohen's kappa of blind repeats, by boards where there are enough, else by detections. */
+/** Cohen's kappa of blind repeats, by boards where there are enough, else by detections. @param {Figures["agreement"]} found */
 function agreement(found) {
+  /** @param {string} name @param {Agreement} one */
   const told = (name, one) =>
     one.pairs > 0 &&
     h("span", {
@@ -155,11 +175,13 @@ function agreement(found) {
   return [told("Between", found.between_detections), told("Within", found.within_detections)];
 }
 
+/** @param {Run} run @param {Run | undefined} before @param {Counted} known */
 function row(run, before, known) {
   const counted = figures(run, known);
   return { root: line(run, before, counted), count: counted.count };
 }
 
+/** @param {Run} run @param {Run | undefined} before @param {ReturnType<typeof figures>} counted */
 function line(run, before, counted) {
   const open = () => go({ run: run.id, image: "", view: "" });
   const top = Object.entries(run.classes).slice(0, 3);
@@ -231,11 +253,12 @@ function line(run, before, counted) {
   );
 }
 
+/** @param {number | ""} run @param {Record<string, string | number>} [more] */
 function address(run, more = {}) {
   const query = new URLSearchParams(location.search);
   ["image", "view", "against"].forEach((name) => query.delete(name));
   for (const [name, value] of Object.entries({ run, ...more })) {
-    value ? query.set(name, value) : query.delete(name);
+    value ? query.set(name, String(value)) : query.delete(name);
   }
   return query;
 }

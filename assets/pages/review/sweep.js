@@ -4,13 +4,20 @@ import { fill, h } from "../../shared/dom.js";
 import * as net from "../../shared/net.js";
 import { attempt, go, toast } from "../../shared/site.js";
 import * as words from "../../shared/words.js";
-import * as paint from "../../canvas/paint.js";
-import { previewUrl } from "../../canvas/picture_cache.js";
 import { short } from "../../desk/panel.js";
+import { draw, SIDE } from "./crop.js";
+import { nameOf, Sweeps } from "./sweeps.js";
 
-const SIDE = 128;
 const PAGE = 96;
-const MOST_SWEEPS = 50;
+/**
+ * @typedef {{image: number, idx: number, sha256: string, width: number, height: number, x1: number,
+ *   y1: number, x2: number, y2: number, label: string, score: number, verdict: string,
+ *   sign?: HTMLElement, element?: HTMLElement, canvas?: HTMLCanvasElement}} Tile
+ * @typedef {Pick<Tile, "image" | "idx" | "verdict" | "sign" | "element">} Judged a tile, or one that is not loaded
+ * @typedef {{tiles: Tile[], total: number, classes: Record<string, number>}} Part of the wall
+ */
+
+/** @type {Record<string, string>} */
 const SIGNS = { accept: "✓ defect", correct: "✓ corrected", false_call: "× false call" };
 
 export class Wall {
@@ -20,19 +27,30 @@ export class Wall {
     this.swatch = swatch;
     this.color = color;
     this.saver = saver;
+    this.run = 0;
+    this.label = "";
+    /** @type {Tile[]} */
     this.tiles = [];
     this.at = 0;
     this.total = 0;
+    /** @type {Promise<Part> | null} */
+    this.loading = null;
+    /** @type {Set<number>} */
     this.chosen = new Set();
     this.done = new Sweeps();
+    /** @type {HTMLElement} */
     this.classes = h("div.lp-wall-classes", { role: "tablist", "aria-label": "Classes" });
+    /** @type {HTMLElement} */
     this.grid = h("div.lp-wall-grid", {
       role: "listbox",
       "aria-multiselectable": "true",
       "aria-label": "Detections",
     });
+    /** @type {HTMLElement} */
     this.status = h("span.lp-wall-status", { role: "status" });
+    /** @type {HTMLElement} */
     this.scroll = h("div.lp-wall-scroll", { tabIndex: 0, onscroll: () => this.more() }, this.grid);
+    /** @type {HTMLElement} */
     this.root = h(
       "div.lp-wall",
       { hidden: true },
@@ -55,14 +73,14 @@ export class Wall {
     );
     saver.addEventListener("status", () => this.tell());
     saver.addEventListener("swept", (/** @type {any} */ e) => this.answered(e.detail));
-    this.watch();
+    this.sight = this.watch();
   }
 
   tell() {
     this.status.textContent = this.saver.status.words;
   }
 
-  /** @param {number} run @param {string} label */
+  /** @param {number} run @param {string} label @returns {Promise<void>} */
   async show(run, label) {
     Object.assign(this, { run, label, tiles: [], at: 0, total: 0 });
     this.done.open(run, label);
@@ -99,16 +117,16 @@ export class Wall {
 
   async load() {
     const { run, label } = this;
-    this.loading = net.get(
-      `/api/runs/${run}/wall?label=${
-        encodeURIComponent(label ?? "")
-      }&offset=${this.tiles.length}&limit=${PAGE}`,
+    /** @type {Promise<Part>} */
+    const coming = net.get(
+      `/api/runs/${run}/wall?label=${encodeURIComponent(label)}&offset=${this.tiles.length}&limit=${PAGE}`,
     );
-    const answer = await this.loading.finally(() => (this.loading = null));
+    this.loading = coming;
+    const answer = await coming.finally(() => (this.loading = null));
     if (run !== this.run || label !== this.label) return answer;
     this.total = answer.total;
     const from = this.tiles.length;
-    const underWay = new Map(this.saver.sweeping(this.run ?? 0).map((one) => [nameOf(one), one.verdict]));
+    const underWay = new Map(this.saver.sweeping(this.run).map((one) => [nameOf(one), one.verdict]));
     for (const tile of answer.tiles) tile.verdict = underWay.get(nameOf(tile)) ?? tile.verdict;
     this.tiles.push(...answer.tiles);
     this.grid.append(...answer.tiles.map((tile, at) => this.make(tile, from + at)));
@@ -122,10 +140,13 @@ export class Wall {
     }
   }
 
+  /** @param {Tile} tile @param {number} at @returns {HTMLElement} */
   make(tile, at) {
+    /** @type {HTMLCanvasElement} */
     const canvas = h("canvas", { width: SIDE * 2, height: SIDE * 2 });
     tile.sign = h("span.lp-sign");
-    tile.element = h(
+    /** @type {HTMLElement} */
+    const element = h(
       "div.lp-tile",
       {
         role: "option",
@@ -137,24 +158,29 @@ export class Wall {
       h("span.lp-score", {}, short(tile.score)),
       tile.sign,
     );
+    tile.element = element;
     this.mark(tile);
-    this.sight.observe(tile.element);
+    this.sight.observe(element);
     tile.canvas = canvas;
-    return tile.element;
+    return element;
   }
 
-  /** Crops are drawn when they come into sight. */
+  /** Crops are drawn when they come into sight. @returns {IntersectionObserver} */
   watch() {
-    this.sight = new IntersectionObserver(
+    const sight = new IntersectionObserver(
       (entries) =>
         entries.filter((e) => e.isIntersecting).forEach((e) => {
-          this.sight.unobserve(e.target);
-          this.draw(this.tiles[Number(/** @type {HTMLElement} */ (e.target).dataset.at)]);
+          sight.unobserve(e.target);
+          const tile = this.tiles[Number(e.target.getAttribute("data-at"))];
+          draw(this.pictures, tile, this.color(tile.label));
         }),
       { root: this.scroll, rootMargin: "300px" },
     );
     let from = -1;
-    const over = (event) => Number(event.target.closest?.(".lp-tile")?.dataset.at ?? -1);
+    const over = (/** @type {Event} */ event) => {
+      const tile = event.target instanceof Element ? event.target.closest(".lp-tile") : null;
+      return Number(tile?.getAttribute("data-at") ?? -1);
+    };
     this.grid.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
       from = over(e);
       if (from < 0) return;
@@ -168,41 +194,17 @@ export class Wall {
     });
     addEventListener("pointerup", () => (from = -1));
     this.grid.addEventListener("dblclick", (/** @type {MouseEvent} */ e) => this.open(over(e)));
+    return sight;
   }
 
-  async draw(tile) {
-    const bitmap = await this.pictures.get(previewUrl(tile), "low").catch(() => null);
-    if (!bitmap || !tile.canvas) return;
-    const ctx = tile.canvas.getContext("2d");
-    const side = Math.max(tile.x2 - tile.x1, tile.y2 - tile.y1, 12) * 2.4;
-    const x = (tile.x1 + tile.x2 - side) / 2;
-    const y = (tile.y1 + tile.y2 - side) / 2;
-    const held = bitmap.width / tile.width;
-    const wide = SIDE * 2;
-    ctx.imageSmoothingEnabled = wide / side < 6;
-    ctx.drawImage(bitmap, x * held, y * held, side * held, side * held, 0, 0, wide, wide);
-    const scale = SIDE / side;
-    const view = {
-      width: SIDE,
-      height: SIDE,
-      toScreen: (px, py) => ({ x: (px - x) * scale, y: (py - y) * scale }),
-    };
-    ctx.setTransform(2, 0, 0, 2, 0, 0);
-    paint.marks(ctx, /** @type {any} */ (view), [{
-      ...tile,
-      color: this.color(tile.label),
-      text: "",
-      kind: "dashed",
-    }]);
-  }
-
-  /** @param {any} tile one that is not loaded yet is shown as it stands when it is */
+  /** @param {Judged} tile one that is not loaded yet is shown as it stands when it is */
   mark(tile) {
-    if (!tile.sign) return;
+    if (!tile.sign || !tile.element) return;
     tile.sign.textContent = SIGNS[tile.verdict] ?? "";
     tile.element.className = `lp-tile ${tile.verdict}`;
   }
 
+  /** @param {number} from @param {number} to */
   range(from, to) {
     for (let at = Math.min(from, to); at <= Math.max(from, to); at++) this.chosen.add(at);
     this.select();
@@ -210,23 +212,25 @@ export class Wall {
 
   select() {
     this.tiles.forEach((tile, at) => {
-      tile.element.setAttribute("aria-selected", String(this.chosen.has(at)));
-      tile.element.classList.toggle("current", at === this.at);
+      tile.element?.setAttribute("aria-selected", String(this.chosen.has(at)));
+      tile.element?.classList.toggle("current", at === this.at);
     });
   }
 
+  /** @param {number} at */
   point(at) {
     if (!this.tiles.length) return;
     this.at = Math.min(this.tiles.length - 1, Math.max(0, at));
     this.chosen = new Set([this.at]);
     this.select();
-    this.tiles[this.at].element.scrollIntoView({ block: "nearest" });
+    this.tiles[this.at].element?.scrollIntoView({ block: "nearest" });
   }
 
   get across() {
     return Math.max(1, Math.floor(this.grid.clientWidth / (SIDE + 8)));
   }
 
+  /** @param {string} verdict */
   judge(verdict) {
     const meant = [...this.chosen].map((at) => this.tiles[at]).filter((tile) =>
       tile && tile.verdict !== verdict
@@ -240,6 +244,7 @@ export class Wall {
     this.more();
   }
 
+  /** @param {[Judged, string][]} pairs */
   say(pairs) {
     const items = pairs.map(([tile, verdict]) => ({
       image: tile.image,
@@ -252,7 +257,7 @@ export class Wall {
       this.mark(tile);
     });
     this.select();
-    this.saver.sweep(this.run ?? 0, items);
+    this.saver.sweep(this.run, items);
   }
 
   /** What the server did not take is shown as it was before, and said. @param {{entry: import("../../outbox/saving.js").Sweep, answers: {image: number, error?: string}[]}} told */
@@ -260,7 +265,7 @@ export class Wall {
     const refused = new Map(answers.filter((one) => one.error).map((one) => [one.image, one.error]));
     if (!refused.size) return;
     const back = entry.items.filter((one) => refused.has(one.image));
-    const known = new Map(entry.run === this.run ? this.tiles.map((tile) => [nameOf(tile), tile]) : []);
+    const known = entry.run === this.run ? this.named() : new Map();
     for (const one of back) {
       const tile = known.get(nameOf(one));
       if (tile?.verdict !== one.verdict) continue;
@@ -277,9 +282,14 @@ export class Wall {
     );
   }
 
+  /** @returns {Map<string, Judged>} */
+  named() {
+    return new Map(this.tiles.map((tile) => [nameOf(tile), tile]));
+  }
+
   /** Takes the last sweep back, but for what was judged anew since. */
   undo() {
-    const known = new Map(this.tiles.map((tile) => [nameOf(tile), tile]));
+    const known = this.named();
     const last = (this.done.pop() ?? []).map((one) => ({
       ...one,
       tile: known.get(nameOf(one)) ?? { ...one, verdict: one.said },
@@ -293,7 +303,7 @@ export class Wall {
       );
     }
     this.say(back.map(({ tile, before }) => [tile, before]));
-    return this.point(this.tiles.indexOf(back[0].tile));
+    return this.point(this.tiles.findIndex((tile) => tile === back[0].tile));
   }
 
   open(at = this.at) {
@@ -316,34 +326,5 @@ export class Wall {
       escape: () => this.point(this.at),
       selectAll: () => this.range(0, this.tiles.length - 1),
     };
-  }
-}
-
-/** @param {{image: number, idx: number}} tile */
-function nameOf(tile) {
-  return `${tile.image}:${tile.idx}`;
-}
-
-/** What this tab can take back of a class, also after a reload: the sweeps, the last one last. */
-class Sweeps {
-  /** @param {number} run @param {string} label */
-  open(run, label) {
-    this.key = `loupe:swept:${run}:${label}`;
-    this.past = JSON.parse(sessionStorage.getItem(this.key) ?? "[]");
-  }
-
-  push(items) {
-    this.past.push(items);
-    this.keep();
-  }
-
-  pop() {
-    const last = this.past.pop();
-    this.keep();
-    return last;
-  }
-
-  keep() {
-    sessionStorage.setItem(this.key, JSON.stringify(this.past.slice(-MOST_SWEEPS)));
   }
 }

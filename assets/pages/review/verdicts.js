@@ -6,11 +6,15 @@ import { nameOf } from "../../desk/desk.js";
 /**
  * @typedef {import("../../desk/types.js").Proposal} Proposal
  * @typedef {import("../../desk/types.js").Box} Box
- * @typedef {{threshold: number, thresholds: Record<string, number>, severity: number, repeats: number}} Rule
+ * @typedef {{threshold: number, thresholds: Record<string, number>, severity: number, repeats: number,
+ *   version: number}} Rule
+ * @typedef {Pick<import("../../desk/desk.js").Desk, "item" | "sheet" | "refused" | "classes">} Board
  * @typedef {{detection: Proposal, word: string, label: Box | null, own: Box | null, open: boolean}} Stand
  */
 
 const IOU = 0.5;
+/** @type {("x1" | "y1" | "x2" | "y2")[]} */
+const CORNERS = ["x1", "y1", "x2", "y2"];
 
 /** Greedy by score within a class, as COCO's tools and backend/matching.py do it.
  * @param {Proposal[]} detections best first @param {readonly Box[]} boxes @returns {Map<string, Box>} */
@@ -34,7 +38,7 @@ export function matched(detections, boxes) {
 }
 
 /** What each detection above its threshold is: a word, the label it found, whether it waits for a person.
- * @param {import("../../desk/desk.js").Desk} desk @param {(label: string) => number} least @returns {Stand[]} */
+ * @param {Board} desk @param {(label: string) => number} least @returns {Stand[]} */
 export function stands(desk, least) {
   const { item, sheet } = desk;
   if (!item) return [];
@@ -53,11 +57,13 @@ function ownBox(boxes, p) {
   return boxes.find((box) => box.detection && nameOf(box.detection) === nameOf(p)) ?? null;
 }
 
+/** @param {Board} desk @param {Proposal} p */
 function said(desk, p) {
   return desk.refused.includes(p.idx) || desk.sheet.accepted.includes(p.idx) ||
     Boolean(ownBox(desk.sheet.boxes, p));
 }
 
+/** @param {Board} desk @param {Proposal} p @param {Box | null} own @param {Box | null} label @param {boolean} labelled */
 function word(desk, p, own, label, labelled) {
   if (desk.refused.includes(p.idx)) return { word: "false call", open: false };
   if (own) return { word: changed(own, p) ? "corrected" : "accepted", open: false };
@@ -66,19 +72,20 @@ function word(desk, p, own, label, labelled) {
   return { word: labelled ? "FP" : "", open: true };
 }
 
+/** @param {Box} box @param {Proposal} p */
 function changed(box, p) {
   return classOf(box) !== classOf(p) ||
-    ["x1", "y1", "x2", "y2"].some((corner) => Math.abs(box[corner] - p[corner]) > 0.05);
+    CORNERS.some((corner) => Math.abs(box[corner] - p[corner]) > 0.05);
 }
 
-/** Labels that no detection shows. @param {import("../../desk/desk.js").Desk} desk @param {Stand[]} stands_ */
+/** Labels that no detection shows. @param {Board} desk @param {Stand[]} stands_ */
 export function missed(desk, stands_) {
   const shown = new Set(stands_.map((stand) => stand.label?.id));
   return desk.sheet.boxes.filter((box) => !shown.has(box.id) && box.detection?.run !== desk.item?.run);
 }
 
 /** What the project's rule says of a board: it fails for each defect that is severe enough and not refused.
- * @param {import("../../desk/desk.js").Desk} desk @param {Stand[]} stands_ @param {Rule} rule */
+ * @param {Board} desk @param {Stand[]} stands_ @param {Pick<Rule, "severity">} rule */
 export function board(desk, stands_, rule) {
   const severity = new Map(desk.classes.map((c) => [c.name, c.severity]));
   const counts = (/** @type {string} */ label) => (severity.get(label) ?? 1) >= rule.severity;

@@ -21,7 +21,12 @@ export function why(page) {
     const answer = await net.get(`/api/why/${encodeURIComponent(name)}`).catch((error) => ({
       links: [{ what: "", text: error.message }],
     }));
-    return fill(chain, answer.links.map((link) => h("li", {}, h("b", {}, link.what), " ", link.text)));
+    return fill(
+      chain,
+      answer.links.map((/** @type {{what: string, text: string}} */ link) =>
+        h("li", {}, h("b", {}, link.what), " ", link.text)
+      ),
+    );
   };
   return { root: details, render: load };
 }

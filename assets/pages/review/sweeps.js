@@ -1,0 +1,41 @@
+/** What this tab has swept, so that it can be taken back. */
+
+const MOST_SWEEPS = 50;
+
+/** @typedef {{image: number, idx: number, before: string, said: string}} Swept */
+
+/** @param {{image: number, idx: number}} tile */
+export function nameOf(tile) {
+  return `${tile.image}:${tile.idx}`;
+}
+
+/** What this tab can take back of a class, also after a reload: the sweeps, the last one last. */
+export class Sweeps {
+  constructor() {
+    this.key = "";
+    /** @type {Swept[][]} */
+    this.past = [];
+  }
+
+  /** @param {number} run @param {string} label */
+  open(run, label) {
+    this.key = `loupe:swept:${run}:${label}`;
+    this.past = JSON.parse(sessionStorage.getItem(this.key) ?? "[]");
+  }
+
+  /** @param {Swept[]} items */
+  push(items) {
+    this.past.push(items);
+    this.keep();
+  }
+
+  pop() {
+    const last = this.past.pop();
+    this.keep();
+    return last;
+  }
+
+  keep() {
+    sessionStorage.setItem(this.key, JSON.stringify(this.past.slice(-MOST_SWEEPS)));
+  }
+}
