@@ -26,7 +26,7 @@ STRANGER = Person("", Role.VIEWER)
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class Premises:
     """One process's connections; made once by app.server.
 
     What a route is given has its `asker`: to them, what is shut is not there.
@@ -58,9 +58,9 @@ class House:
             yield session
 
 
-async def of(request: Request) -> House:
-    """The house of this process, as the one who asks sees it; async: not worth a thread."""
-    whole: House = request.app.state.house
+async def of(request: Request) -> Premises:
+    """The premises of this process, as the one who asks sees it; async: not worth a thread."""
+    whole: Premises = request.app.state.premises
     return replace(whole, asker=getattr(request.state, "person", None) or STRANGER)
 
 
@@ -81,4 +81,4 @@ def own_class(session: Session, named: str, class_id: int) -> Project:
     return found
 
 
-At = Annotated[House, Depends(of)]
+At = Annotated[Premises, Depends(of)]

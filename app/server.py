@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from app import preloading, site, worker_process
 from app.edge import connections, gate, picture_door, policy, refusals, slashes
 from app.edge.login import Door
-from app.premises import House
+from app.premises import Premises
 from backend.errors import Refused, Unavailable
 from backend.previews import previews
 from backend.previews.previews import Previews
@@ -57,7 +57,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 
 
-def open_house(settings: Settings, with_accounts: bool = False, token: str = "") -> House:
+def open_premises(settings: Settings, with_accounts: bool = False, token: str = "") -> Premises:
     """Connect to all that the settings name."""
     make_home(settings)
     database = engine.connect(settings)
@@ -66,26 +66,26 @@ def open_house(settings: Settings, with_accounts: bool = False, token: str = "")
     pictures = Previews(store, previews.home(settings), settings.cache_gb * GIGA)
     uploads = Uploads(settings.uploads, settings.max_upload_gb * GIGA)
     door = Door(database, with_accounts, token)
-    return House(settings, database, store, pictures, uploads, door)
+    return Premises(settings, database, store, pictures, uploads, door)
 
 
-def create(house: House) -> FastAPI:
-    """The web application; it closes the house when it ends."""
+def create(premises: Premises) -> FastAPI:
+    """The web application; it closes the premises when it ends."""
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
-        house.previews.warm()
+        premises.previews.warm()
         yield
-        house.previews.close()
-        house.database.close()
+        premises.previews.close()
+        premises.database.close()
 
     app = FastAPI(title="Loupe", lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.house = house
+    app.state.premises = premises
     app.add_middleware(slashes.Slashes)
     app.add_middleware(refusals.Edge)
     app.add_middleware(policy.Policy)
     app.add_middleware(preloading.Preloading)
-    app.add_middleware(gate.Gate, door=house.door)
+    app.add_middleware(gate.Gate, door=premises.door)
     app.add_middleware(refusals.Edge)  # the gate asks the database, too
     refusals.install(app)
     for room in ROOMS:
@@ -104,26 +104,26 @@ def create(house: House) -> FastAPI:
         theme=gr.themes.Default(),
         head=site.head(),
         auth_dependency=lambda request: request.state.person.name,
-        blocked_paths=[str(house.settings.home)],
+        blocked_paths=[str(premises.settings.home)],
     )
     return app
 
 
-def check_address(house: House, host: str) -> None:
+def check_address(premises: Premises, host: str) -> None:
     """Refuse to serve the network without accounts, and accounts without anybody in them."""
-    if host not in LOOPBACK and not house.door.accounts:
+    if host not in LOOPBACK and not premises.door.accounts:
         raise Refused(
             f"Serving {host} would let everybody in the network in. Start with --auth, after "
             "making an account: loupe user add NAME --role admin."
         )
-    with house.read() as session:
-        if house.door.accounts and not people.everyone(session):
+    with premises.read() as session:
+        if premises.door.accounts and not people.everyone(session):
             raise Refused("There is no account yet. Make one: loupe user add NAME --role admin.")
 
 
-def is_empty(house: House) -> bool:
+def is_empty(premises: Premises) -> bool:
     """Whether there is no project at all."""
-    with house.read() as session:
+    with premises.read() as session:
         return not catalogue.summaries(session)
 
 
@@ -143,7 +143,7 @@ def free_port(host: str, port: int) -> int:
 
 
 def serve(
-    house: House,
+    premises: Premises,
     host: str,
     port: int,
     *,
@@ -160,8 +160,8 @@ def serve(
         then()
 
     try:
-        proxies = house.settings.trusted_proxies
-        _Server(configured(create(house), host, port, proxies=proxies), answering).run()
+        proxies = premises.settings.trusted_proxies
+        _Server(configured(create(premises), host, port, proxies=proxies), answering).run()
     finally:
         kept.stop()
 

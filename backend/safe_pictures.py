@@ -42,7 +42,7 @@ warnings.filterwarnings("ignore", module=r"PIL\.")
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class PictureHeader:
     """What a picture's first bytes say; width and height as a person sees it, upright."""
 
     format: str
@@ -67,12 +67,12 @@ class Checked:
     """
 
     data: bytes
-    header: Header
+    header: PictureHeader
     changed: bool
     small: Image.Image | None = None
 
 
-def header(source: IO[bytes] | str, name: str) -> Header:
+def header(source: IO[bytes] | str, name: str) -> PictureHeader:
     """What kind of picture this is and how large, without decoding it."""
     with _opened(source, name) as image:
         return _header(image, name)
@@ -93,7 +93,7 @@ def check(data: bytes, name: str) -> Checked:
 
 
 def upright(
-    box: tuple[float, float, float, float], found: Header
+    box: tuple[float, float, float, float], found: PictureHeader
 ) -> tuple[float, float, float, float]:
     """A box in the stored pixels of a turned picture, as it lies in the upright one."""
     x1, y1, x2, y2 = box
@@ -142,7 +142,7 @@ def _packed(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.integer[Any]]:
 
 
 @contextmanager
-def opened(source: IO[bytes] | str, name: str) -> Iterator[tuple[Image.Image, Header]]:
+def opened(source: IO[bytes] | str, name: str) -> Iterator[tuple[Image.Image, PictureHeader]]:
     """A picture that may be decoded; everything that its decoder may throw is put in our words."""
     with _opened(source, name) as image:
         yield image, _header(image, name)
@@ -166,7 +166,7 @@ def _opened(source: IO[bytes] | str, name: str) -> Iterator[Image.Image]:
         raise Invalid(f"{name} is broken: {str(error).rstrip('.')}.") from error
 
 
-def _header(image: Image.Image, name: str) -> Header:
+def _header(image: Image.Image, name: str) -> PictureHeader:
     width, height = image.size
     limit = settings.current().max_megapixels
     if width * height > limit * 1_000_000:
@@ -178,7 +178,7 @@ def _header(image: Image.Image, name: str) -> Header:
     if orientation in _SIDEWAYS:
         width, height = height, width
     kind = "JPEG" if image.format == "MPO" else str(image.format)
-    return Header(kind, width, height, image.mode, orientation)
+    return PictureHeader(kind, width, height, image.mode, orientation)
 
 
 def _verify(data: bytes, name: str) -> None:
@@ -196,7 +196,7 @@ def _orientation(image: Image.Image) -> int:
     return found if found in range(1, 9) else 1
 
 
-def _checked(image: Image.Image, found: Header, data: bytes, name: str) -> Checked:
+def _checked(image: Image.Image, found: PictureHeader, data: bytes, name: str) -> Checked:
     if _stays(image, found):
         if found.format == "JPEG":  # every byte is still read, at down to an eighth of the work
             side = SEEN if max(image.size) > SEEN else 1
@@ -205,16 +205,16 @@ def _checked(image: Image.Image, found: Header, data: bytes, name: str) -> Check
         return Checked(data, found, changed=False, small=_small(image, found))
     image.load()
     kept = _plain(ImageOps.exif_transpose(image) if found.orientation > 1 else image, name)
-    header = Header(found.format, *kept.size, kept.mode, found.orientation)
+    header = PictureHeader(found.format, *kept.size, kept.mode, found.orientation)
     return Checked(_encoded(kept, found.format), header, changed=True, small=_small(kept, header))
 
 
-def _small(image: Image.Image, found: Header) -> Image.Image | None:
+def _small(image: Image.Image, found: PictureHeader) -> Image.Image | None:
     large = max(found.width, found.height) > SEEN
     return shrinking.shrunk(image, SEEN) if large else None
 
 
-def _stays(image: Image.Image, found: Header) -> bool:
+def _stays(image: Image.Image, found: PictureHeader) -> bool:
     moving = found.format != "JPEG" and getattr(image, "is_animated", False)
     seen_through = "transparency" in image.info
     return found.orientation == 1 and found.mode in KEPT_MODES and not moving and not seen_through

@@ -127,7 +127,7 @@ def _carried(state: Any) -> dict[str, dict[int, int]]:
 def main(descriptor: int) -> None:
     """Start or join, say where, and describe until the wire is cut."""
     scratch.move_in()
-    line = wire.Child(descriptor)
+    line = wire.JobEnd(descriptor)
     line.listen()
     settings = all_settings.current()
     wire.write_to(journal.cluster_log_path(settings.home))

@@ -33,7 +33,7 @@ LATELY = 60.0
 def main(descriptor: int) -> None:
     """Answer until the worker ends."""
     scratch.move_in()
-    line = wire.Child(descriptor)
+    line = wire.JobEnd(descriptor)
     line.listen()
     settings = all_settings.current()
     database = engine.connect(settings)

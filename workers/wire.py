@@ -16,7 +16,7 @@ from threading import Event, Thread
 from typing import Any
 
 
-class Child:
+class JobEnd:
     """The job's end: hears that it must stop, and asks for the cluster."""
 
     def __init__(self, descriptor: int) -> None:

@@ -45,7 +45,7 @@ def sample(
     from backend.labels import samples
 
     with (
-        tools.open_rooms() as at,
+        tools.open_tools() as at,
         terminal.progress(f"Drawing {project}", images, quiet=as_json) as told,
     ):
         with at.database.read.begin() as session:
@@ -80,7 +80,7 @@ def import_(
     from backend.labels import imports
 
     with (
-        tools.open_rooms() as at,
+        tools.open_tools() as at,
         terminal.progress(f"Importing into {project}", quiet=as_json) as told,
     ):
         into = imports.Into(at.database, at.files, project, tools.me(), progress=told, lot=lot)
@@ -126,7 +126,7 @@ def export(
     source = {"states": state or [], "splits": split or [], "filter": filter_}
     asked = export_choice.asked(source, _whole(shares), seed)
     with (
-        tools.open_rooms() as at,
+        tools.open_tools() as at,
         terminal.progress(f"Exporting {project}", quiet=as_json) as told,
         at.database.read.begin() as session,
     ):

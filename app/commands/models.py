@@ -61,20 +61,20 @@ def train(
         raise Refused(f"Name a family: --family {' | '.join(FAMILIES)}.")
     given = (epochs, image_size, batch, variant, workers, patience, learning_rate)
     parameters = {n: value for n, value in zip(GIVEN, given, strict=True) if value is not None}
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         started = _started(at, project, family, start=weights, parameters=parameters, seed=seed)
         if wait:
             waiting.to_the_end(at, started.job, as_json)
         _tell(at, started, as_json)
 
 
-def _started(at: tools.Rooms, project: str, family: str, **given: Any) -> trainings.Started:
+def _started(at: tools.Tools, project: str, family: str, **given: Any) -> trainings.Started:
     with at.database.write.begin() as session:
         found = catalogue.find(session, project)
         return trainings.retrain(session, found.id, family, author=tools.me(), **given)
 
 
-def _tell(at: tools.Rooms, started: trainings.Started, as_json: bool) -> None:
+def _tell(at: tools.Tools, started: trainings.Started, as_json: bool) -> None:
     """What has become of a training, or that it waits."""
     with at.database.read.begin() as session:
         told = registry.details(session, started.model.id)
@@ -95,7 +95,7 @@ def models(project: Project, as_json: AsJson = False) -> None:
 
     Example: loupe models boards
     """
-    with tools.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_tools() as at, at.database.read.begin() as session:
         found = registry.models(session, catalogue.find(session, project).id)
     rows = [
         {
@@ -137,7 +137,7 @@ def evaluate(
 
     Example: loupe evaluate boards --model v2 --split test --iou 0.33
     """
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         with at.database.write.begin() as session:
             found = catalogue.find(session, project)
             job = trainings.evaluate(
@@ -178,7 +178,7 @@ def judge(
     """
     if not file.is_file():
         raise NotFound(f"There is no file {file}.")
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         stored = at.files.put_file(file)
         with at.database.write.begin() as session:
             found = catalogue.find(session, project)
@@ -206,7 +206,7 @@ def runs(project: Project, as_json: AsJson = False) -> None:
 
     Example: loupe runs boards --json
     """
-    with tools.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_tools() as at, at.database.read.begin() as session:
         found = findings.runs(session, catalogue.find(session, project).id)
         rows = [
             {

@@ -48,7 +48,7 @@ def report(
     Example: loupe report 12 run-12.parquet
     """
     format_name = format_name or _format(out)
-    with tools.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_tools() as at, at.database.read.begin() as session:
         size = _write(out, reports.write(session, run, format_name))
         figures = tally.figures(session, run)
         agreement = blind_repeats.agreement(session, run)
@@ -98,7 +98,7 @@ def decide(
     if not table.is_file():
         raise NotFound(f"There is no file {table}.")
     seen = decisions = 0
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         for image_id, lines in decision_tables.images(run, decision_tables.rows(table)):
             with at.database.write.begin() as session:
                 said = decision_tables.answer(session, run, image_id, lines)
@@ -121,7 +121,7 @@ def why(
 
     Example: loupe why 12:407:0
     """
-    with tools.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_tools() as at, at.database.read.begin() as session:
         chain = provenance.why(session, name)
     if as_json:
         links = [{"what": link.what, "text": link.text, "facts": link.facts} for link in chain]

@@ -68,7 +68,7 @@ def detect(
     """
     options = _options(runtime, precision, conf, tiles=tiles, again=again)
     wait = wait or out is not None
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         with at.database.write.begin() as session:
             found, place = _subject(session, subject, source, project, model)
             asked = {"path": place} if place else _among(state, split)
@@ -107,7 +107,7 @@ def watch(
     if not folder.is_dir():
         raise Invalid(f"There is no folder {folder} to be watched.")
     options = _options(runtime, precision, conf)
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         with at.database.write.begin() as session:
             found = _project(session, project, model)
             _make(out)
@@ -137,7 +137,7 @@ def benchmark(
 
     Example: loupe benchmark boards --model v2
     """
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         with at.database.write.begin() as session:
             found = catalogue.find(session, project)
             job = trainings.benchmark(session, found.id, model, tools.me())
@@ -152,7 +152,7 @@ def benchmark(
         terminal.say(forecast.loss([row for row in rows if "map50" in row]))
 
 
-def _follow(at: tools.Rooms, job: Job, out: Path | None, as_json: bool) -> None:
+def _follow(at: tools.Tools, job: Job, out: Path | None, as_json: bool) -> None:
     """To the end of a run, and what it found."""
     job = waiting.to_the_end(at, job, as_json)
     with at.database.read.begin() as session:

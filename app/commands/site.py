@@ -53,8 +53,8 @@ def serve(
     from app import server
 
     shown = secrets.token_urlsafe(24) if token else ""
-    house = server.open_house(known, with_accounts=auth, token=shown)
-    server.check_address(house, host)
+    premises = server.open_premises(known, with_accounts=auth, token=shown)
+    server.check_address(premises, host)
     port = server.free_port(host, port)
     first = _told(
         known, f"http://{'127.0.0.1' if host in server.EVERYWHERE else host}:{port}", shown
@@ -63,11 +63,11 @@ def serve(
     def answering() -> None:
         if browser:
             threading.Thread(target=webbrowser.open, args=[first], daemon=True).start()
-        if sample and server.is_empty(house):
+        if sample and server.is_empty(premises):
             threading.Thread(target=_draw_sample, args=(worker,), daemon=True).start()
 
     with _ending_gently(known):
-        server.serve(house, host, port, worker=worker, then=answering)
+        server.serve(premises, host, port, worker=worker, then=answering)
 
 
 @contextmanager

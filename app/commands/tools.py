@@ -16,7 +16,7 @@ from backend.storage.files import Files
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class Tools:
     """The connections of one command."""
 
     settings: Settings
@@ -25,21 +25,21 @@ class Rooms:
 
 
 @contextmanager
-def open_rooms() -> Iterator[Rooms]:
+def open_tools() -> Iterator[Tools]:
     """Connect to all that the settings name, and let go of it at the end."""
     chosen = settings.current()
     settings.make_home(chosen)
     database = engine.connect(chosen)
     try:
         schema.prepare(database, copies=chosen.home)
-        yield Rooms(chosen, database, files.connect(chosen))
+        yield Tools(chosen, database, files.connect(chosen))
     finally:
         database.close()
 
 
 def prepare() -> None:
     """Make the home folder and the tables, for a process that only starts others."""
-    with open_rooms():
+    with open_tools():
         pass
 
 

@@ -15,7 +15,7 @@ from backend import words
 from backend.errors import Refused
 from backend.projects import catalogue
 from backend.upkeep import removal
-from backend.upkeep.backup import Report
+from backend.upkeep.backup import BackupContents
 
 # How long a removal waits for jobs of the project that are still ending.
 PATIENCE = 60.0
@@ -41,7 +41,7 @@ def backup(
     from backend.upkeep import backup as copies
 
     with (
-        tools.open_rooms() as at,
+        tools.open_tools() as at,
         terminal.progress(f"Copying into {file.name}", quiet=as_json) as told,
     ):
         report = copies.write(at.database, at.files, file.absolute(), told)
@@ -59,7 +59,7 @@ def restore(
     from backend.upkeep import backup as copies
 
     with (
-        tools.open_rooms() as at,
+        tools.open_tools() as at,
         terminal.progress(f"Restoring from {file.name}", quiet=as_json) as told,
     ):
         report = copies.read(file, at.database, at.files, told)
@@ -82,7 +82,7 @@ def check(
     from backend.upkeep import checks
 
     with (
-        tools.open_rooms() as at,
+        tools.open_tools() as at,
         terminal.progress("Checking the files", quiet=as_json) as told,
     ):
         found = checks.check(at.database, at.files, repair=repair, quick=quick, told=told)
@@ -113,7 +113,7 @@ def tidy(
     """
     from backend.upkeep import litter
 
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         found = litter.tidy(at.database, at.files, only_look=only_look)
     if as_json:
         terminal.document(asdict(found))
@@ -128,7 +128,7 @@ def remove(project: Project, yes: Yes = False, as_json: AsJson = False) -> None:
     Example: loupe remove demo
     """
     with (
-        tools.open_rooms() as at,
+        tools.open_tools() as at,
         terminal.progress(f"Removing {project}", quiet=as_json) as told,
     ):
         with at.database.read.begin() as session:
@@ -149,7 +149,7 @@ def purge(project: Project, yes: Yes = False, as_json: AsJson = False) -> None:
 
     Example: loupe purge demo --yes
     """
-    with tools.open_rooms() as at, terminal.progress("Removing", quiet=as_json) as told:
+    with tools.open_tools() as at, terminal.progress("Removing", quiet=as_json) as told:
         with at.database.read.begin() as session:
             found = catalogue.find(session, project)
             count = removal.purgeable(session, found.id)
@@ -163,7 +163,7 @@ def purge(project: Project, yes: Yes = False, as_json: AsJson = False) -> None:
         terminal.say(f"{gone} gone; the pictures go with the next loupe tidy.")
 
 
-def _tell(report: Report, said: str, as_json: bool) -> None:
+def _tell(report: BackupContents, said: str, as_json: bool) -> None:
     if as_json:
         terminal.document(asdict(report))
     else:

@@ -26,7 +26,7 @@ MOST_KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Leniency:
     """So many wrong tries cost nothing, each further one twice the wait; one is forgiven a time."""
 
     free: int
@@ -35,9 +35,9 @@ class Patience:
 
 
 # A name is guessed at from one address: who guesses waits, and nobody elsewhere who has that name.
-PAIR = Patience(free=5, longest=300.0, forgives_every=600.0)
+PAIR = Leniency(free=5, longest=300.0, forgives_every=600.0)
 # Many people may share one address.
-ADDRESS = Patience(free=40, longest=60.0, forgives_every=60.0)
+ADDRESS = Leniency(free=40, longest=60.0, forgives_every=60.0)
 
 
 class TooOften(Refused):
@@ -56,14 +56,14 @@ class _Tries:
     number: float = 0.0
     last: float = 0.0
 
-    def wait(self, patience: Patience, now: float) -> float:
+    def wait(self, leniency: Leniency, now: float) -> float:
         """Seconds until the next try."""
-        over = self.number - patience.free
-        return self.last + min(2.0 ** min(over, 30), patience.longest) - now if over >= 0 else 0.0
+        over = self.number - leniency.free
+        return self.last + min(2.0 ** min(over, 30), leniency.longest) - now if over >= 0 else 0.0
 
-    def add(self, patience: Patience, now: float) -> None:
+    def add(self, leniency: Leniency, now: float) -> None:
         """One more, after what time has forgiven."""
-        forgiven = (now - self.last) / patience.forgives_every
+        forgiven = (now - self.last) / leniency.forgives_every
         self.number, self.last = max(0.0, self.number - forgiven) + 1, now
 
 
@@ -79,12 +79,12 @@ class Guesses:
         """A try begins; one that comes too early is refused and not counted."""
         now = self._clock()
         with self._lock:
-            known = [(self._known(key), patience) for key, patience in _keys(name, address)]
-            wait = max(tries.wait(patience, now) for tries, patience in known)
+            known = [(self._known(key), leniency) for key, leniency in _keys(name, address)]
+            wait = max(tries.wait(leniency, now) for tries, leniency in known)
             if wait > 0:
                 raise TooOften(math.ceil(wait))
-            for tries, patience in known:
-                tries.add(patience, now)
+            for tries, leniency in known:
+                tries.add(leniency, now)
 
     def was_right(self, name: str, address: str) -> None:
         """The password was right: what was guessed at that name from there is forgotten."""
@@ -102,7 +102,7 @@ class Guesses:
         return found
 
 
-class Pool:
+class HashingThreads:
     """Few threads for the hashing, so that guesses cost others neither memory nor threads."""
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class Pool:
         self._threads.submit(function, *args, **kwargs).add_done_callback(done)
 
 
-def _keys(name: str, address: str) -> tuple[tuple[str, Patience], tuple[str, Patience]]:
+def _keys(name: str, address: str) -> tuple[tuple[str, Leniency], tuple[str, Leniency]]:
     place = _place(address)
     return (f"{place} {name.strip()[:100]}", PAIR), (place, ADDRESS)
 

@@ -73,7 +73,7 @@ class Door:
         self._seen: dict[str, _Seen] = {}
         self._shown: set[str] = set()
         self._guesses = guesses or guessing.Guesses()
-        self._pool = guessing.Pool()
+        self._pool = guessing.HashingThreads()
 
     async def who(self, cookie: str) -> Person | None:
         """The person that a cookie names; roles are looked up, so a change counts at once."""

@@ -18,13 +18,13 @@ FILE = "file"
 async def checked(request: Request, at: premises.At) -> None:
     """Refuse the picture of an address that is in no project which the person may enter."""
     if FILE in request.path_params:
-        await pools.run(pools.Pool.READ, _check, at, request.path_params[FILE])
+        await pools.run(pools.ThreadPool.READ, _check, at, request.path_params[FILE])
 
 
 CHECKED = Depends(checked)
 
 
-def _check(at: premises.House, sha256: str) -> None:
+def _check(at: premises.Premises, sha256: str) -> None:
     with at.read() as session:
         if not members.sees_file(session, sha256):
             raise NotFound("There is no such picture, or you may not see it.")

@@ -27,7 +27,7 @@ E = TypeVar("E", bound=Endpoint)
 T = TypeVar("T")
 
 
-class Pool(StrEnum):
+class ThreadPool(StrEnum):
     """What a request does while it holds a thread."""
 
     READ = "reading"
@@ -37,20 +37,20 @@ class Pool(StrEnum):
 
 
 # Together fewer than the connections that `backend.storage.engine` keeps for a process.
-SIZES = {Pool.READ: 14, Pool.WRITE: 10, Pool.HEAVY: 4, Pool.PICTURE: 8}
+SIZES = {ThreadPool.READ: 14, ThreadPool.WRITE: 10, ThreadPool.HEAVY: 4, ThreadPool.PICTURE: 8}
 _POOL = "loupe_pool"
-_LIMITERS: RunVar[dict[Pool, anyio.CapacityLimiter]] = RunVar("loupe_pools")
+_LIMITERS: RunVar[dict[ThreadPool, anyio.CapacityLimiter]] = RunVar("loupe_pools")
 
 
 def heavy(endpoint: E) -> E:
     """Mark a route whose answer grows with the project, so that it never stands before others."""
-    setattr(endpoint, _POOL, Pool.HEAVY)
+    setattr(endpoint, _POOL, ThreadPool.HEAVY)
     return endpoint
 
 
 def picture(endpoint: E) -> E:
     """Mark a route that gives a picture: many are asked for at once, and some are made first."""
-    setattr(endpoint, _POOL, Pool.PICTURE)
+    setattr(endpoint, _POOL, ThreadPool.PICTURE)
     return endpoint
 
 
@@ -64,10 +64,10 @@ class Pooled(APIRoute):
         super().__init__(path, endpoint, **options)
 
 
-async def run(pool: Pool, work: Callable[..., T], *given: Any, **named: Any) -> T:
+async def run(pool: ThreadPool, work: Callable[..., T], *given: Any, **named: Any) -> T:
     """Do the work in a thread of the pool; only the wait before it is bounded."""
     limiter, me = _limiters()[pool], object()
-    patience = PATIENCE if pool is Pool.WRITE else LONGEST
+    patience = PATIENCE if pool is ThreadPool.WRITE else LONGEST
     with anyio.move_on_after(patience) as wait:
         await limiter.acquire_on_behalf_of(me)
     if wait.cancelled_caught:
@@ -82,7 +82,7 @@ async def run(pool: Pool, work: Callable[..., T], *given: Any, **named: Any) -> 
         limiter.release_on_behalf_of(me)
 
 
-def _threaded(endpoint: Endpoint, pool: Pool) -> Callable[..., Awaitable[Any]]:
+def _threaded(endpoint: Endpoint, pool: ThreadPool) -> Callable[..., Awaitable[Any]]:
     @functools.wraps(endpoint)
     async def running(*given: Any, **named: Any) -> Any:
         return await run(pool, endpoint, *given, **named)
@@ -90,12 +90,12 @@ def _threaded(endpoint: Endpoint, pool: Pool) -> Callable[..., Awaitable[Any]]:
     return running
 
 
-def _pool(endpoint: Endpoint, methods: set[str]) -> Pool:
-    usual = Pool.READ if set(methods) <= SAFE else Pool.WRITE
-    return Pool(getattr(endpoint, _POOL, usual))
+def _pool(endpoint: Endpoint, methods: set[str]) -> ThreadPool:
+    usual = ThreadPool.READ if set(methods) <= SAFE else ThreadPool.WRITE
+    return ThreadPool(getattr(endpoint, _POOL, usual))
 
 
-def _limiters() -> dict[Pool, anyio.CapacityLimiter]:
+def _limiters() -> dict[ThreadPool, anyio.CapacityLimiter]:
     try:
         return _LIMITERS.get()
     except LookupError:

@@ -29,7 +29,7 @@ def health(at: premises.At) -> Response:
     return JSONResponse(told, 200 if well else 503)
 
 
-def _asked(at: premises.House) -> tuple[str, str]:
+def _asked(at: premises.Premises) -> tuple[str, str]:
     try:
         with at.read() as session:
             return OK, OK if presence.living(session) else "none"
@@ -37,7 +37,7 @@ def _asked(at: premises.House) -> tuple[str, str]:
         return "away", "unknown"
 
 
-def _room(at: premises.House) -> float:
+def _room(at: premises.Premises) -> float:
     try:
         return shutil.disk_usage(at.settings.home).free
     except OSError:

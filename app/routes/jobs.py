@@ -28,7 +28,7 @@ ACTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Filters:
     """The filters of the page; nothing means all."""
 
     project: str = ""
@@ -40,7 +40,7 @@ class Chosen:
 
 
 @router.get("")
-def page(at: premises.At, chosen: Annotated[Chosen, Depends()]) -> dict[str, Any]:
+def page(at: premises.At, chosen: Annotated[Filters, Depends()]) -> dict[str, Any]:
     """The jobs that wait or run, the newest of the finished ones, and what to filter them by."""
     with at.read() as session:
         of = premises.project(session, chosen.project).id if chosen.project else None
@@ -53,7 +53,7 @@ def page(at: premises.At, chosen: Annotated[Chosen, Depends()]) -> dict[str, Any
         )
         waiting = find(states=_among(listing.OPEN, chosen.state), limit=200)
         ended = _among(tuple(FINAL), chosen.state)
-        stands = outlook.standings(session, waiting)
+        stands = outlook.outlooks(session, waiting)
         done = find(states=ended, before=chosen.before, limit=chosen.limit)
         return {
             "open": [shapes.standing(one, stands[one.id]) for one in waiting],
@@ -95,7 +95,7 @@ def one(job: int, at: premises.At) -> dict[str, Any]:
     """One job and where it stands."""
     with at.read() as session:
         found = queue.get(session, job)
-        return {**shapes.standing(found, outlook.standing(session, found)), **shapes.job(found)}
+        return {**shapes.standing(found, outlook.outlook_of(session, found)), **shapes.job(found)}
 
 
 @router.get("/{job}/events")

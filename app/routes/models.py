@@ -24,7 +24,7 @@ STRICT = ConfigDict(extra="forbid")
 SHOWN = 5
 
 
-class Wanted(BaseModel):
+class TrainingForm(BaseModel):
     """A training as the form has it.
 
     What families take besides ("extra") may name files; it is for the command line alone.
@@ -76,7 +76,7 @@ def form(project: str, at: premises.At, job: int = 0) -> dict[str, Any]:
             *find(before=job + 1, limit=1 if job else 0),
         ]
         jobs = list({one.id: one for one in sorted(shown, key=lambda one: -one.id)}.values())
-        stands = outlook.standings(session, jobs)
+        stands = outlook.outlooks(session, jobs)
         return {
             "families": [
                 {
@@ -106,7 +106,7 @@ def grow(project: str, body: Grow, at: premises.At, person: login.Labeler) -> di
 
 @router.post("/projects/{project}/training/check")
 @pools.heavy
-def check(project: str, body: Wanted, at: premises.At) -> dict[str, Any]:
+def check(project: str, body: TrainingForm, at: premises.At) -> dict[str, Any]:
     """What stands in the way of this training, and about how long it would take."""
     with at.read() as session:
         found = premises.project(session, project)
@@ -117,7 +117,9 @@ def check(project: str, body: Wanted, at: premises.At) -> dict[str, Any]:
 
 
 @router.post("/projects/{project}/training", status_code=201)
-def retrain(project: str, body: Wanted, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def retrain(
+    project: str, body: TrainingForm, at: premises.At, person: login.Labeler
+) -> dict[str, Any]:
     """Freeze a snapshot, number a model and queue its training."""
     with at.write() as session:
         found = premises.project(session, project)

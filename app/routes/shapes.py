@@ -7,8 +7,8 @@ from typing import Any
 
 from backend.domain import Box, Class, DetectionRef, Job, JobEvent, Model, Person, Revision, Run
 from backend.jobs import kinds
-from backend.jobs.outlook import Standing
-from backend.labels.gallery import Item
+from backend.jobs.outlook import Outlook
+from backend.labels.gallery import GalleryImage
 
 Json = dict[str, Any]
 
@@ -48,7 +48,7 @@ def kind(value: Class) -> Json:
     }
 
 
-def item(value: Item) -> Json:
+def item(value: GalleryImage) -> Json:
     """An image with all that a page draws of it."""
     image = value.image
     golden = {"id": image.golden_id, "sha256": value.golden_sha256, "lie": list(value.lie)}
@@ -119,7 +119,7 @@ def listed(value: Job) -> Json:
     return {**job(value), "result": plain}
 
 
-def standing(value: Job, stands: Standing) -> Json:
+def standing(value: Job, stands: Outlook) -> Json:
     """A job with its place in the queue and the seconds still to go."""
     return {
         **listed(value),

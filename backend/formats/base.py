@@ -86,7 +86,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class OutgoingPicture:
     """A picture on its way out; `golden_read` gives the bytes of the golden it is held against.
 
     `number` is the image's own, which stays whatever comes and goes beside it; 0: it has none.
@@ -119,7 +119,7 @@ class Written:
 Found = Item | Problem | Classes
 Finding = Generator[Found, None, None]  # to be closed, so that no file stays open
 Writing = Generator[Written | Problem, None, None]
-Write = Callable[[Iterable[Picture], Path, Sequence[str]], Writing]
+Write = Callable[[Iterable[OutgoingPicture], Path, Sequence[str]], Writing]
 
 
 def rounded(value: float) -> float:

@@ -9,13 +9,13 @@ from backend import safe_pictures
 from backend.domain import Box
 from backend.formats import base
 from backend.formats.base import Item, Labelled, Problem
-from backend.safe_pictures import Header
+from backend.safe_pictures import PictureHeader
 
 SLACK = 1.0  # tools that count from one, or round, put corners a pixel outside
 LONGEST_NAME = 200
 
 
-def fit(item: Item, header: Header) -> tuple[tuple[Box, ...], list[Problem]]:
+def fit(item: Item, header: PictureHeader) -> tuple[tuple[Box, ...], list[Problem]]:
     """The boxes inside the picture, and what is wrong with the others."""
     problems: list[Problem] = []
     boxes: list[Box] = []
@@ -75,18 +75,18 @@ def _clipped(box: Labelled, width: int, height: int) -> tuple[Box, float]:
     return replace(box.box(), x1=x1, y1=y1, x2=x2, y2=y2, label=box.label.strip()), cut
 
 
-def _upright(box: Labelled, header: Header) -> Labelled:
+def _upright(box: Labelled, header: PictureHeader) -> Labelled:
     x1, y1, x2, y2 = safe_pictures.upright((box.x1, box.y1, box.x2, box.y2), header)
     return replace(box, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
-def _same_size(item: Item, header: Header) -> bool:
+def _same_size(item: Item, header: PictureHeader) -> bool:
     """Whether the labels were made on a picture of this size; many do not say, or say 0."""
     sizes = {(0, 0), (header.width, header.height), header.stored}
     return item.size in sizes or 0 in item.size
 
 
-def _other_size(item: Item, header: Header) -> str:
+def _other_size(item: Item, header: PictureHeader) -> str:
     width, height = item.size
     return (
         f"its boxes belong to a picture of {width} × {height}, but {item.file} has "

@@ -25,7 +25,7 @@ from backend.formats.base import (
     Found,
     Item,
     Labelled,
-    Picture,
+    OutgoingPicture,
     Problem,
     Writing,
     Written,
@@ -64,8 +64,8 @@ def descriptions(tree: Tree) -> list[str]:
 
 def read(tree: Tree) -> Finding:
     """The pictures of each file in its order, then those that no file names."""
-    names = picture_names.Names(tree.pictures, splits=False)
-    seen = shelf.Names()
+    names = picture_names.PictureNames(tree.pictures, splits=False)
+    seen = shelf.NameSet()
     for file in _files(tree):
         with tempfile.TemporaryDirectory() as scratch, _index(Path(scratch)) as index:
             yield from _read(_Source(tree, file, index, names, seen))
@@ -76,7 +76,7 @@ def read(tree: Tree) -> Finding:
                 yield Item(names[picture], read_bytes, file=picture)
 
 
-def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
+def write(pictures: Iterable[OutgoingPicture], folder: Path, classes: Sequence[str]) -> Writing:
     """images/ and annotations/instances_SPLIT.json; an image's id is its number in the project."""
     ids = {name: index for index, name in enumerate(classes, 1)}
     with ExitStack() as stack:
@@ -102,7 +102,7 @@ class _Instances:
         self._images, self._notes = images, notes
         self._first_image = self._first_note = True
 
-    def image(self, number: int, picture: Picture) -> None:
+    def image(self, number: int, picture: OutgoingPicture) -> None:
         entry: dict[str, Any] = {
             "id": number,
             "file_name": picture.name,
@@ -154,8 +154,8 @@ class _Source:
     tree: Tree
     file: str
     index: sqlite3.Connection
-    names: picture_names.Names
-    seen: shelf.Names
+    names: picture_names.PictureNames
+    seen: shelf.NameSet
     categories: dict[str, str] = field(default_factory=dict)
 
     @property

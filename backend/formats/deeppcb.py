@@ -25,7 +25,7 @@ from backend.formats.base import (
     Finding,
     Item,
     Labelled,
-    Picture,
+    OutgoingPicture,
     Problem,
     Writing,
     Written,
@@ -70,7 +70,7 @@ def read(tree: Tree) -> Finding:
         yield Problem(CLASSES_FILE, None, str(error))
         kinds = dict(enumerate(KINDS, 1))
     yield Classes(tuple(kinds.values()))
-    seen = shelf.Names()
+    seen = shelf.NameSet()
     for board in boards:
         if isinstance(board, Problem):
             yield board
@@ -86,7 +86,7 @@ def read(tree: Tree) -> Finding:
         yield from _board(tree, board, names, kinds)
 
 
-def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
+def write(pictures: Iterable[OutgoingPicture], folder: Path, classes: Sequence[str]) -> Writing:
     """Boards with their templates, and the lists of the splits."""
     known = {name: index for index, name in enumerate(KINDS, 1)}
     if not set(classes) <= set(KINDS):
@@ -117,7 +117,7 @@ def _stem(name: str, stems: writing.Stems) -> str:
 
 
 def _write_board(
-    picture: Picture, folder: Path, stem: str, known: Mapping[str, int]
+    picture: OutgoingPicture, folder: Path, stem: str, known: Mapping[str, int]
 ) -> Iterator[Written | Problem]:
     ending = writing.ending(picture.name)
     writing.put(folder, f"{stem}_test{ending}", picture.read())
@@ -160,7 +160,7 @@ def _is_list(tree: Tree, name: str) -> bool:
 
 
 def _boards(tree: Tree) -> Iterator[_Board | Problem]:
-    listed = shelf.Names()
+    listed = shelf.NameSet()
     for name, split in _lists(tree):
         for line, text in tree.lines(name):
             board = _listed(tree, name, text, split)
@@ -209,11 +209,11 @@ def _labels_of(stem: str) -> str:
     return f"{folder}_not/{last}.txt"
 
 
-def _names(tree: Tree) -> picture_names.Names:
+def _names(tree: Tree) -> picture_names.PictureNames:
     """Names begin below the folder of the lists."""
     lists = _lists(tree)
     home = posixpath.dirname(lists[0][0]) + "/" if lists and "/" in lists[0][0] else ""
-    return picture_names.Names(tree.pictures, splits=False, home=home)
+    return picture_names.PictureNames(tree.pictures, splits=False, home=home)
 
 
 def _kinds(tree: Tree) -> dict[int, str]:
@@ -222,7 +222,7 @@ def _kinds(tree: Tree) -> dict[int, str]:
     return dict(enumerate(names, 1))
 
 
-def _golden(tree: Tree, board: _Board, names: picture_names.Names) -> Item:
+def _golden(tree: Tree, board: _Board, names: picture_names.PictureNames) -> Item:
     return Item(
         names[board.golden],
         functools.partial(tree.read, board.golden),
@@ -237,7 +237,7 @@ def _group(name: str) -> str:
 
 
 def _board(
-    tree: Tree, board: _Board, names: picture_names.Names, kinds: Mapping[int, str]
+    tree: Tree, board: _Board, names: picture_names.PictureNames, kinds: Mapping[int, str]
 ) -> Iterator[Item | Problem]:
     boxes: list[Labelled] = []
     labelled = board.labels in tree.files

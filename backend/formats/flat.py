@@ -15,7 +15,7 @@ from pathlib import Path
 
 from backend.errors import Invalid
 from backend.formats import cells, picture_names, writing
-from backend.formats.base import Finding, Item, Picture, Problem, Write, Writing, Written
+from backend.formats.base import Finding, Item, OutgoingPicture, Problem, Write, Writing, Written
 from backend.formats.source import shelf
 from backend.formats.source.tree import Read, Tree
 
@@ -38,7 +38,7 @@ def read_with(read: Read, tree: Tree) -> Finding:
 
 
 def write_with(
-    write: Write, pictures: Iterable[Picture], folder: Path, classes: Sequence[str]
+    write: Write, pictures: Iterable[OutgoingPicture], folder: Path, classes: Sequence[str]
 ) -> Writing:
     """Write pictures under names without folders and spaces, each under one of its own."""
     out = _Names(folder)
@@ -69,7 +69,7 @@ class _Names:
         self._stems = writing.Stems()
         self._out: io.TextIOWrapper | None = None
 
-    def flat(self, pictures: Iterable[Picture]) -> Iterator[Picture]:
+    def flat(self, pictures: Iterable[OutgoingPicture]) -> Iterator[OutgoingPicture]:
         for picture in pictures:
             self.name = picture.name
             picture_names.safe(picture.name)

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import base, picture_names, writing
-from backend.formats.base import Classes, Finding, Item, Picture, Problem, Writing, Written
+from backend.formats.base import Classes, Finding, Item, OutgoingPicture, Problem, Writing, Written
 from backend.formats.signs import Sign
 from backend.formats.source.tree import Tree
 
@@ -38,7 +38,7 @@ def read(tree: Tree) -> Finding:
     except Invalid as error:
         yield Problem(CLASSES_FILE, None, str(error))
         place = _plainly
-    names = picture_names.Names(tree.pictures, splits=place in (_by_folder, _by_split))
+    names = picture_names.PictureNames(tree.pictures, splits=place in (_by_folder, _by_split))
     for picture in tree.pictures:
         split, label, name = place(picture)
         yield Item(
@@ -51,7 +51,7 @@ def read(tree: Tree) -> Finding:
         )
 
 
-def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
+def write(pictures: Iterable[OutgoingPicture], folder: Path, classes: Sequence[str]) -> Writing:
     """`split/class/` where there are splits or classes of images, else plain pictures."""
     listed = False
     for picture in pictures:
@@ -63,12 +63,12 @@ def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> 
         yield Written(picture.name, 0)
 
 
-def _needs_home(picture: Picture) -> bool:
+def _needs_home(picture: OutgoingPicture) -> bool:
     """Whether a picture has a split, or a name that would be taken for one."""
     return picture.split is not None or picture_names.says_something(picture.name.partition("/")[0])
 
 
-def _home(picture: Picture) -> str:
+def _home(picture: OutgoingPicture) -> str:
     label = _folder_of(picture.label) if picture.label else NO_CLASS
     return f"{picture.split or picture_names.UNASSIGNED}/{label}/"
 

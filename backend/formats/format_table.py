@@ -115,7 +115,7 @@ FORMATS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DataSet:
     """A part of a source in one format; `prefix` goes before the names of its pictures."""
 
     format: Format
@@ -130,7 +130,7 @@ def find(name: str) -> Format:
     return FORMATS[name]
 
 
-def parts(tree: Tree, name: str = AUTO) -> list[Part]:
+def parts(tree: Tree, name: str = AUTO) -> list[DataSet]:
     """The source cut into data sets of one format each; mostly it is one."""
     wanted = None if name == AUTO else find(name)
     if not tree.pictures:
@@ -138,8 +138,8 @@ def parts(tree: Tree, name: str = AUTO) -> list[Part]:
     if wanted and not wanted.recognise(tree):
         raise Refused(f"The source does not look like {wanted.title}; let Loupe find out: {AUTO}.")
     if wanted:
-        return [Part(wanted, tree)]
-    return list(_parts(tree, "", 0)) or [Part(FORMATS["folders"], tree)]
+        return [DataSet(wanted, tree)]
+    return list(_parts(tree, "", 0)) or [DataSet(FORMATS["folders"], tree)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +150,12 @@ class _Seen:
     sign: Sign
 
 
-def _parts(tree: Tree, prefix: str, depth: int) -> Iterator[Part]:
+def _parts(tree: Tree, prefix: str, depth: int) -> Iterator[DataSet]:
     """The tree whole where it is one set; else what its folders are, if they differ."""
     here = _recognised(tree)
     inside = tree.parts() if depth < DEEPEST and not tree.manifest else {}
     if here and (len(inside) < 2 or _is_one_set(here, inside)):
-        yield Part(FORMATS[here.name], tree, prefix)
+        yield DataSet(FORMATS[here.name], tree, prefix)
         return
     for folder, one in inside.items():
         yield from _parts(unwrapped(one), f"{prefix}{folder}/", depth + 1)

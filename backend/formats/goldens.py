@@ -18,7 +18,7 @@ from backend.formats import cells, writing
 from backend.formats.base import (
     Finding,
     Item,
-    Picture,
+    OutgoingPicture,
     Problem,
     Write,
     Writing,
@@ -56,7 +56,7 @@ def read_with(read: Read, tree: Tree) -> Finding:
 
 
 def write_with(
-    write: Write, pictures: Iterable[Picture], folder: Path, classes: Sequence[str]
+    write: Write, pictures: Iterable[OutgoingPicture], folder: Path, classes: Sequence[str]
 ) -> Writing:
     """Write by a format that knows no goldens, and the goldens beside it."""
     goldens: list[Written] = []
@@ -121,7 +121,7 @@ class _Rows:
         self._path = folder / LIST
         self._out: io.TextIOWrapper | None = None
 
-    def add(self, picture: Picture) -> None:
+    def add(self, picture: OutgoingPicture) -> None:
         if self._out is None:
             self._out = self._path.open("w", encoding="utf-8", newline="")
             csv.writer(self._out).writerow(_HEAD)
@@ -134,8 +134,8 @@ class _Rows:
 
 
 def _without_goldens(
-    pictures: Iterable[Picture], folder: Path, rows: _Rows, goldens: list[Written]
-) -> Iterator[Picture]:
+    pictures: Iterable[OutgoingPicture], folder: Path, rows: _Rows, goldens: list[Written]
+) -> Iterator[OutgoingPicture]:
     for picture in pictures:
         if picture.is_golden:
             writing.put(folder, f"{FOLDER}/{picture.name}", picture.read())

@@ -36,7 +36,7 @@ class Masks:
     """The masks of a source: those of each picture, tabs between them, and what there is of all."""
 
     of: shelf.Texts
-    files: shelf.Names
+    files: shelf.NameSet
 
     def without(self, tree: Tree) -> Tree:
         """The source as if they were not there."""
@@ -63,7 +63,7 @@ class Masks:
 def find(tree: Tree) -> Masks:
     """The masks that lie beside their pictures."""
     pairs: shelf.Texts = shelf.Texts()
-    files = shelf.Names()
+    files = shelf.NameSet()
     if not tree.manifest:
         for name in tree.pictures:
             picture = _picture_of(tree, name) if _is_called_mask(name) else ""
@@ -72,7 +72,7 @@ def find(tree: Tree) -> Masks:
                 pairs[picture] = f"{known}\t{name}" if known else name
                 files.add(name)
     if not files or not _look_like_masks(tree, files):
-        return Masks(shelf.Texts(), shelf.Names())
+        return Masks(shelf.Texts(), shelf.NameSet())
     return Masks(pairs, files)
 
 
@@ -135,7 +135,7 @@ def _place(name: str) -> list[str]:
     return [part for part in reversed(name.split("/")[:-1]) if part.lower() not in said]
 
 
-def _look_like_masks(tree: Tree, files: shelf.Names) -> bool:
+def _look_like_masks(tree: Tree, files: shelf.NameSet) -> bool:
     """Whether most of some, from all over the source, have few colours."""
     step = max(1, len(files) // _SAMPLED)
     votes = Counter(

@@ -23,7 +23,7 @@ def says_something(folder: str) -> bool:
     return folder.lower() in FOLDERS or folder == UNASSIGNED or base.split_of(folder) is not None
 
 
-class Names:
+class PictureNames:
     """The name of each path; `splits` says whether a split's folder is no part of it.
 
     Names are made when they are asked for: a source may have millions of pictures.
@@ -45,7 +45,7 @@ class Names:
 
     def _repeated(self, paths: Collection[str]) -> Collection[str]:
         """The names that two paths would share."""
-        return shelf.Names(shelf.Index((self[path], path) for path in paths).twice())
+        return shelf.NameSet(shelf.Index((self[path], path) for path in paths).twice())
 
 
 def safe(name: str) -> PurePosixPath:

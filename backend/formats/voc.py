@@ -26,7 +26,7 @@ from backend.formats.base import (
     Finding,
     Item,
     Labelled,
-    Picture,
+    OutgoingPicture,
     Problem,
     Writing,
     Written,
@@ -77,7 +77,7 @@ def read(tree: Tree) -> Finding:
             yield source.bare(picture)
 
 
-def write(pictures: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
+def write(pictures: Iterable[OutgoingPicture], folder: Path, classes: Sequence[str]) -> Writing:
     """JPEGImages/, Annotations/, labelmap.txt and ImageSets/Main/ with what has annotations."""
     writing.put(folder, LABEL_MAP, _label_map(classes).encode())
     with ExitStack() as stack:
@@ -111,7 +111,7 @@ def _classes(tree: Tree) -> Iterator[Classes | Problem]:
         yield Classes(tuple(text.rsplit(":", 3)[0] for text in lines if text.count(":") >= 3))
 
 
-def _list_of(picture: Picture) -> str:
+def _list_of(picture: OutgoingPicture) -> str:
     """Loaders want an annotation for each line of Main/, so others are listed beside it."""
     if picture.labelled:
         return f"Main/{picture.split or picture_names.UNASSIGNED}.txt"
@@ -129,7 +129,7 @@ def _label_map(classes: Sequence[str]) -> str:
     return "# label:color_rgb:parts:actions\n" + "".join(f"{name}:::\n" for name in classes)
 
 
-def _annotation(picture: Picture) -> str:
+def _annotation(picture: OutgoingPicture) -> str:
     objects = "".join(
         f"  <object>\n    <name>{escape(box.label)}</name>\n    <bndbox>\n"
         + "".join(
@@ -179,7 +179,7 @@ class _Source:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.names = picture_names.Names(tree.pictures, splits=False)
+        self.names = picture_names.PictureNames(tree.pictures, splits=False)
         self.finder = Finder(tree)
         self.splits = shelf.Texts()
         self.problems: list[Problem] = []

@@ -21,8 +21,8 @@ class Finder:
     """
 
     def __init__(self, tree: Tree) -> None:
-        self.taken = shelf.Names()
-        self.twins = shelf.Names()
+        self.taken = shelf.NameSet()
+        self.twins = shelf.NameSet()
         self._tree = tree
         self._sizes = Counter(posixpath.dirname(name) for name in tree.pictures)
         self._places = shelf.Index(("/".join(_place(name)), name) for name in tree.pictures)

@@ -12,7 +12,7 @@ class Stems:
     """Gives each picture a path without ending that no other picture of the export has."""
 
     def __init__(self) -> None:
-        self._taken = shelf.Names()
+        self._taken = shelf.NameSet()
 
     def take(self, name: str) -> str:
         """The name without its ending, or something near it where that is taken."""

@@ -24,7 +24,7 @@ from backend.formats.base import (
     Finding,
     Item,
     Labelled,
-    Picture,
+    OutgoingPicture,
     Problem,
     Writing,
     Written,
@@ -52,13 +52,13 @@ def read(tree: Tree) -> Finding:
     config = yolo_config.read(tree)
     yield from config.problems
     yield Classes(tuple(config.names[index] for index in sorted(config.names)))
-    names = picture_names.Names(tree.pictures, splits=True)
+    names = picture_names.PictureNames(tree.pictures, splits=True)
     for picture in tree.pictures:
         if not tree.manifest or config.names_picture(picture):
             yield from _read(tree, picture, names[picture], config)
 
 
-def write(items: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Writing:
+def write(items: Iterable[OutgoingPicture], folder: Path, classes: Sequence[str]) -> Writing:
     """images/SPLIT/, labels/SPLIT/ and data.yaml."""
     ids = {name: index for index, name in enumerate(classes)}
     used: set[str] = set()
@@ -74,7 +74,7 @@ def write(items: Iterable[Picture], folder: Path, classes: Sequence[str]) -> Wri
     writing.put(folder, CONFIG, _describe(used, classes).encode())
 
 
-def _line(box: Box, index: int, picture: Picture) -> str:
+def _line(box: Box, index: int, picture: OutgoingPicture) -> str:
     x, y = (box.x1 + box.x2) / 2 / picture.width, (box.y1 + box.y2) / 2 / picture.height
     width, height = (box.x2 - box.x1) / picture.width, (box.y2 - box.y1) / picture.height
     return f"{index} {x!r} {y!r} {width!r} {height!r}\n"

@@ -20,7 +20,7 @@ AT_WORK = (JobState.RUNNING, JobState.QUEUED)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Outlook:
     """A job's place in its lane (0 while it runs or has ended) and the seconds still to go.
 
     `behind` is a running job that must end first: a worker does one of a lane at a time.
@@ -32,14 +32,14 @@ class Standing:
     behind: int | None = None
 
 
-def standing(session: Session, job: Job) -> Standing:
+def outlook_of(session: Session, job: Job) -> Outlook:
     """Where one job stands."""
-    return standings(session, [job])[job.id]
+    return outlooks(session, [job])[job.id]
 
 
-def standings(session: Session, jobs: Sequence[Job]) -> dict[int, Standing]:
+def outlooks(session: Session, jobs: Sequence[Job]) -> dict[int, Outlook]:
     """Where these jobs stand; as many questions for many as for a few."""
-    found = {job.id: Standing() for job in jobs}
+    found = {job.id: Outlook() for job in jobs}
     if not any(job.state in AT_WORK for job in jobs):
         return found
     usual = _Usual(session)
@@ -52,8 +52,8 @@ def standings(session: Session, jobs: Sequence[Job]) -> dict[int, Standing]:
         found |= _lane([job for job in going if job.kind in names], usual)
     for job in jobs:
         if job.state is JobState.RUNNING:
-            found[job.id] = Standing(needs=usual.left(job))
-    return {job.id: found.get(job.id, Standing()) for job in jobs}
+            found[job.id] = Outlook(needs=usual.left(job))
+    return {job.id: found.get(job.id, Outlook()) for job in jobs}
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class _Usual:
         ]
 
 
-def _lane(going: Sequence[Job], usual: _Usual) -> dict[int, Standing]:
+def _lane(going: Sequence[Job], usual: _Usual) -> dict[int, Outlook]:
     """Where each waiting job of a lane stands: after what runs, and what was to come before it."""
     running = [job for job in going if job.state is JobState.RUNNING]
     waiting = [job for job in going if job.state is JobState.QUEUED]
@@ -108,6 +108,6 @@ def _lane(going: Sequence[Job], usual: _Usual) -> dict[int, Standing]:
     found = {}
     for place, job in enumerate(sorted(waiting, key=lambda one: (-one.priority, one.id)), 1):
         needs = usual.whole(job)
-        found[job.id] = Standing(place, waits, needs, behind)
+        found[job.id] = Outlook(place, waits, needs, behind)
         waits = None if waits is None or needs is None else waits + needs
     return found

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 from backend.domain import Box, Image, Project, State, Task
 from backend.errors import Refused
 from backend.formats import format_table
-from backend.formats.base import Picture, Problem, Written
+from backend.formats.base import OutgoingPicture, Problem, Written
 from backend.labels import export_choice, images, labelling
 from backend.labels.export_choice import Asked, Leaving
 from backend.projects import catalogue
@@ -33,7 +33,7 @@ PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Exported:
     """What was written, and what the format could not carry.
 
     `left_out` tells how many images of which state were not asked for, `splits` how many left
@@ -72,7 +72,7 @@ def run(
     format_name: str,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
     asked: Asked = export_choice.WITHOUT_MORE,
-) -> Result:
+) -> Exported:
     """Write the images that were asked for into a new folder, or a new .zip."""
     row = format_table.find(format_name)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -89,7 +89,7 @@ def run(
         _put_in_place(part, out)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    return Result(
+    return Exported(
         out,
         export.images,
         export.goldens,
@@ -162,7 +162,7 @@ class _Export:
         here = ImageRow.project_id == self.project.id
         return here, ImageRow.is_golden.is_(True), ImageRow.deleted.is_(None)
 
-    def _pictures(self) -> Iterator[Picture]:
+    def _pictures(self) -> Iterator[OutgoingPicture]:
         goldens: dict[int, Image] = {}
         for is_golden in (True, False):
             for page in self._pages(is_golden=is_golden):
@@ -211,8 +211,10 @@ class _Export:
         """Whether having no box says that there is no defect."""
         return image.state == State.DONE and self.project.task == Task.DETECT
 
-    def _picture(self, image: Image, boxes: tuple[Box, ...], golden: Image | None) -> Picture:
-        return Picture(
+    def _picture(
+        self, image: Image, boxes: tuple[Box, ...], golden: Image | None
+    ) -> OutgoingPicture:
+        return OutgoingPicture(
             image.name,
             functools.partial(self.files.read, image.sha256),
             image.width,

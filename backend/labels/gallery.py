@@ -38,7 +38,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class GalleryImage:
     """An image with all that a page draws of it.
 
     `lie` is how its golden lies on it where `lying.laid` was asked: an affine motion.
@@ -56,7 +56,7 @@ class Page:
     """A window of the images that a filter lets through."""
 
     total: int
-    items: tuple[Item, ...]
+    items: tuple[GalleryImage, ...]
 
 
 def parse(pairs: Iterable[tuple[str, str]]) -> Filter:
@@ -96,21 +96,21 @@ def page(
     return Page(total, items(session, window))
 
 
-def apart(session: Session, project_id: int, count: int) -> tuple[Item, ...]:
+def apart(session: Session, project_id: int, count: int) -> tuple[GalleryImage, ...]:
     """A few images that do not all show the same thing: apart from each other, by name."""
     ids = select(ImageRow.id).where(conditions(project_id, Filter())).order_by(*order("name"))
     first = session.scalars(ids.limit(APART)).all()
     return items(session, first[:: max(1, len(first) // count)][:count])
 
 
-def items(session: Session, image_ids: Sequence[int]) -> tuple[Item, ...]:
+def items(session: Session, image_ids: Sequence[int]) -> tuple[GalleryImage, ...]:
     """These images, in this order, with their boxes."""
     query = select(ImageRow).where(ImageRow.id.in_(image_ids))
     rows = {row.id: row for row in session.scalars(query)}
     boxes = labelling.boxes_of(session, image_ids)
     shas = _shas(session, {row.golden_id for row in rows.values() if row.golden_id})
     return tuple(
-        Item(
+        GalleryImage(
             image,
             boxes.get(image.id, ()),
             rows[image.id].author,
@@ -126,7 +126,7 @@ def ids(session: Session, project_id: int, chosen: Filter) -> list[int]:
     return list(session.scalars(query))
 
 
-def every(session: Session, project_id: int, chosen: Filter) -> Iterator[Item]:
+def every(session: Session, project_id: int, chosen: Filter) -> Iterator[GalleryImage]:
     """All images that a filter lets through, a window in memory at a time."""
     found = ids(session, project_id, chosen)
     for start in range(0, len(found), MOST):

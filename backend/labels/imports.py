@@ -43,7 +43,7 @@ LONGEST = 7 * 24 * 3600  # seconds that what another machine unpacked may be nee
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Imported:
     """What an import has added, what was there before, and what could not be used.
 
     `duplicates` are pictures that the project has under another name too; they are added.
@@ -91,7 +91,7 @@ def run(
     settings: Settings,
     format_name: str = format_table.AUTO,
     masks_by: str = masks.SAID,
-) -> Result:
+) -> Imported:
     """Import a folder, an archive, a label file or a picture; masks only where they are wanted."""
     masks.check(masks_by)
     check_lot(into.lot)
@@ -99,7 +99,7 @@ def run(
     with _scratch(settings.cache / "unpacked") as scratch:
         opened = tree.open_source(source, scratch, int(settings.max_upload_gb * 1e9))
         if opened.problems and not opened.pictures:
-            return Result(0, 0, 0, 0, 0, opened.problems, len(opened.problems))
+            return Imported(0, 0, 0, 0, 0, opened.problems, len(opened.problems))
         whole = opened
         found = masks.find(whole)
         opened = found.without(whole)
@@ -147,10 +147,10 @@ class _Import:
             if len(self.counts.problems) < MOST_PROBLEMS:
                 self.counts.problems.append(one)
 
-    def result(self) -> Result:
+    def result(self) -> Imported:
         """What came of it."""
         counts = self.counts
-        return Result(
+        return Imported(
             counts.images,
             counts.goldens,
             counts.boxes,

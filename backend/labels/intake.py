@@ -18,7 +18,7 @@ from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.previews.first_look import FirstLook
 from backend.projects import classes
-from backend.safe_pictures import Header
+from backend.safe_pictures import PictureHeader
 from backend.storage.files import Files
 from backend.storage.tables import ImageRow
 from backend.storage.writers import locks
@@ -128,7 +128,7 @@ def add(session: Session, project: Project, ready: Sequence[Ready], author: str)
 def _new(
     item: Item,
     sha256: str,
-    header: Header | None = None,
+    header: PictureHeader | None = None,
     boxes: tuple[Box, ...] = (),
     *,
     labelled: bool = False,
@@ -148,7 +148,7 @@ def _new(
     )
 
 
-def _boxes(item: Item, header: Header) -> tuple[tuple[Box, ...], list[Problem]]:
+def _boxes(item: Item, header: PictureHeader) -> tuple[tuple[Box, ...], list[Problem]]:
     boxes, problems = box_bounds.fit(item, header)
     if len(boxes) > labelling.MOST_BOXES:
         reason = f"it has {len(boxes):,} boxes; an image takes at most {labelling.MOST_BOXES:,}."

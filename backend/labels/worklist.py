@@ -24,7 +24,7 @@ class Window:
     total: int
     position: int
     image_id: int
-    items: tuple[gallery.Item, ...]
+    items: tuple[gallery.GalleryImage, ...]
 
 
 def around(

@@ -41,7 +41,7 @@ ABSENT: Mapping[Split, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Preflight:
     """`problems` refuse a training, `warnings` do not; `seconds` is None where nothing is known."""
 
     problems: tuple[str, ...]
@@ -68,7 +68,7 @@ def check(
     parameters: Mapping[str, Any] | None = None,
     seed: int = 0,
     start: str = "",
-) -> Report:
+) -> Preflight:
     """Look at what a training of this family would get if it were started now.
 
     `start` is as in `training.retrain`: without any, the family's own start weights must be here.
@@ -84,7 +84,7 @@ def check(
         *_problems(project, chosen, pictures, boxes),
         *_no_start(chosen, values, start),
     ]
-    return Report(
+    return Preflight(
         tuple(problems),
         tuple(_warnings(session, project, pictures, boxes)) if not problems else (),
         dict(images),
@@ -250,7 +250,7 @@ def amount(images: int, values: Mapping[str, Any]) -> float:
     return images * int(values.get("epochs", 1)) * (int(values.get("image_size", 640)) / 1000) ** 2
 
 
-def refuse(report: Report) -> None:
+def refuse(report: Preflight) -> None:
     """Raise what stands in the way, if anything does."""
     if report.problems:
         raise Invalid(" ".join(report.problems))

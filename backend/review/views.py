@@ -43,7 +43,7 @@ class RunSummary:
 class Reviewed:
     """An image of a run as the review draws it."""
 
-    item: gallery.Item
+    item: gallery.GalleryImage
     run_id: int
     detections: tuple[Detection, ...]
     rejected: tuple[int, ...]
@@ -235,7 +235,7 @@ def _of_run(session: Session, run_id: int, image_ids: Collection[int]) -> set[in
 
 
 def _reviewed_item(
-    item: gallery.Item,
+    item: gallery.GalleryImage,
     run_id: int,
     found: tuple[Detection, ...],
     standing: Mapping[decisions.Subject, decisions.Standing],

@@ -18,7 +18,7 @@ MOST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Disagreement:
     """An image that two runs see differently."""
 
     image_id: int
@@ -33,7 +33,7 @@ class Comparison:
 
     images: int
     same: int
-    changes: tuple[Change, ...]
+    changes: tuple[Disagreement, ...]
     next_id: int
 
 
@@ -58,12 +58,12 @@ def compare(
 
 def _change(
     image_id: int, name: str, before: Sequence[Detection], after: Sequence[Detection]
-) -> Change:
+) -> Disagreement:
     there = [Box(d.x1, d.y1, d.x2, d.y2, d.label) for d in before]
     matched = matching.match_boxes(after, there, IOU)
     gained = tuple(d for d, found in zip(after, matched.detections, strict=True) if found < 0)
     lost = tuple(d for d, found in zip(before, matched.truths, strict=True) if found < 0)
-    return Change(image_id, name, gained, lost)
+    return Disagreement(image_id, name, gained, lost)
 
 
 def _kept(found: Sequence[Detection], least: float) -> list[Detection]:

@@ -26,7 +26,7 @@ CONFIDENCE = 0.25  # lowest score that counts where nobody says another
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Target:
     """An image to be looked at, with the hash of its golden's bytes where it has one."""
 
     image_id: int
@@ -133,7 +133,7 @@ def _watch_anew(session: Session, request: kinds.Watch, author: str) -> Job:
     return queue.enqueue(session, request, author=author)
 
 
-def goldens(session: Session, project_id: int) -> list[Subject]:
+def goldens(session: Session, project_id: int) -> list[Target]:
     """The project's golden pictures, newest first."""
     query = (
         select(ImageRow.id, ImageRow.name, ImageRow.sha256, ImageRow.group)
@@ -145,7 +145,7 @@ def goldens(session: Session, project_id: int) -> list[Subject]:
         .order_by(ImageRow.id.desc())
     )
     found = session.execute(query)
-    return [Subject(id_, name, sha256, "", group) for id_, name, sha256, group in found]
+    return [Target(id_, name, sha256, "", group) for id_, name, sha256, group in found]
 
 
 def count(session: Session, project_id: int, source: Mapping[str, Any]) -> int:
@@ -170,7 +170,7 @@ def _chosen_by_source(project_id: int, source: Mapping[str, Any]) -> list[Column
     return chosen
 
 
-def subjects(session: Session, project_id: int, source: Mapping[str, Any]) -> Iterator[Subject]:
+def subjects(session: Session, project_id: int, source: Mapping[str, Any]) -> Iterator[Target]:
     """The images of a project that a run looks at, in the order of their names."""
     golden = aliased(ImageRow)
     query = (
@@ -182,7 +182,7 @@ def subjects(session: Session, project_id: int, source: Mapping[str, Any]) -> It
     wanted = selections.images(session, source)
     for image_id, name, sha256, golden_sha256, group in session.execute(query):
         if wanted is None or image_id in wanted:
-            yield Subject(image_id, name, sha256, golden_sha256 or "", group)
+            yield Target(image_id, name, sha256, golden_sha256 or "", group)
 
 
 def mark(session: Session, doubts: Mapping[int, float]) -> None:

@@ -9,14 +9,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend import families
-from backend.labels.gallery import Item
+from backend.labels.gallery import GalleryImage
 from backend.storage.tables import RunImageRow, RunRow
 
 NEWEST = 30
 Lie = tuple[float, ...]
 
 
-def laid(session: Session, items: Sequence[Item]) -> tuple[Item, ...]:
+def laid(session: Session, items: Sequence[GalleryImage]) -> tuple[GalleryImage, ...]:
     """The images, each with how the golden that it has now was found to lie.
 
     Six numbers take a place of the image to the same place of the golden, stretched to its size.

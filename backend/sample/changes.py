@@ -32,7 +32,7 @@ class Patch:
         )
 
 
-class Change:
+class PlacedPatch:
     """A patch with what lies around it."""
 
     def __init__(self, ground: Ground, patch: Patch) -> None:
@@ -80,32 +80,32 @@ def _where(values: NDArray[np.float32], pixels: Mask) -> NDArray[np.float32]:
     return values[pixels > 0]
 
 
-def is_pin_hole(change: Change) -> bool:
+def is_pin_hole(change: PlacedPatch) -> bool:
     return change.one_blot() and bool(_where(change.inside, change.pixels).min() >= 3.5)
 
 
-def is_copper(change: Change) -> bool:
+def is_copper(change: PlacedPatch) -> bool:
     return change.one_blot() and bool(_where(change.outside, change.pixels).min() >= 4)
 
 
-def is_mousebite(change: Change) -> bool:
+def is_mousebite(change: PlacedPatch) -> bool:
     depth = _where(change.inside, change.pixels)
     whole = change.parts_left(3) <= change.parts_before(3)
     return bool(depth.min() < 1.5 and depth.max() >= 3) and whole and change.one_blot()
 
 
-def is_spur(change: Change) -> bool:
+def is_spur(change: PlacedPatch) -> bool:
     depth = _where(change.outside, change.pixels)
     ring = cv2.min(cv2.dilate(change.pixels, np.ones((3, 3), np.uint8)), change.before)
     anchored = int(cv2.connectedComponents(ring)[0]) == 2
     return bool(depth.max() >= 4) and anchored and len(change.near(4)) == 1 and change.one_blot()
 
 
-def is_short(change: Change) -> bool:
+def is_short(change: PlacedPatch) -> bool:
     return len(change.near(1)) == 2 and len(change.near(3)) == 2 and change.one_blot()
 
 
-def is_open(change: Change) -> bool:
+def is_open(change: PlacedPatch) -> bool:
     whole = cv2.connectedComponentsWithStats(change.before, connectivity=4)[2][1:]
     parts = int(np.count_nonzero(whole[:, cv2.CC_STAT_AREA] >= 12))
     return change.parts_left(0) == parts + 1 and change.one_blot()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from backend.sample import brush
-from backend.sample.layout import BLOCKED, Layout, Pad
+from backend.sample.layout import BLOCKED, Pad, PanelLayout
 
 
-def header(layout: Layout) -> None:
+def header(layout: PanelLayout) -> None:
     """Rows of pads with holes, as under a connector or a classic chip."""
     oblong = bool(layout.rng.random() < 0.4)
     step = layout.span(2.9 * layout.style.pad if oblong else 2 * layout.style.pad + 8)
@@ -28,7 +28,7 @@ def header(layout: Layout) -> None:
     layout.frame(row, col, (rows - 1) * gap + step, count * step, turned, "J")
 
 
-def chip(layout: Layout) -> None:
+def chip(layout: PanelLayout) -> None:
     """Two rows of flat pads."""
     step = layout.span(layout.style.trace + 5)
     count, across = int(layout.rng.integers(3, 9)), int(layout.rng.integers(3, 7))
@@ -43,7 +43,7 @@ def chip(layout: Layout) -> None:
     layout.frame(row, col, across + 2, count * step, turned, "U")
 
 
-def quad(layout: Layout) -> None:
+def quad(layout: PanelLayout) -> None:
     """A square chip with pads on four sides and often one in the middle."""
     count = int(layout.rng.integers(4, 9))
     spot = layout.free(count + 4, count + 4)
@@ -60,7 +60,7 @@ def quad(layout: Layout) -> None:
     layout.frame(row, col, count + 4, count + 4, False, "IC")
 
 
-def passive(layout: Layout) -> None:
+def passive(layout: PanelLayout) -> None:
     """Resistors and capacitors: pairs of flat pads, often several beside each other."""
     step = layout.span(layout.style.pad + 6)
     count = int(layout.rng.integers(1, 6))
@@ -77,7 +77,7 @@ def passive(layout: Layout) -> None:
     layout.frame(row, col, length, count * step, turned, letter)
 
 
-def disc(layout: Layout) -> None:
+def disc(layout: PanelLayout) -> None:
     """Test points and lone vias."""
     span = layout.span(2 * layout.style.pad)
     for _ in range(int(layout.rng.integers(1, 5))):
@@ -86,7 +86,7 @@ def disc(layout: Layout) -> None:
             layout.through(spot[0] + span // 2, spot[1] + span // 2, False, False, False)
 
 
-def ring(layout: Layout) -> None:
+def ring(layout: PanelLayout) -> None:
     """A mounting hole."""
     radius = int(layout.rng.integers(26, 52))
     span = layout.span(2 * radius + 12)
@@ -100,7 +100,7 @@ def ring(layout: Layout) -> None:
     brush.disc(layout.holes, x, y, radius * layout.rng.uniform(0.5, 0.72))
 
 
-def pour(layout: Layout) -> None:
+def pour(layout: PanelLayout) -> None:
     """A filled area with cut corners, with or without holes."""
     low = max(3, 70 // layout.style.pitch)
     height, width = (int(v) for v in layout.rng.integers(low, low * 4, 2))
@@ -122,7 +122,7 @@ def pour(layout: Layout) -> None:
     _stitch(layout, row, col, height, width)
 
 
-def _stitch(layout: Layout, row: int, col: int, height: int, width: int) -> None:
+def _stitch(layout: PanelLayout, row: int, col: int, height: int, width: int) -> None:
     """Holes through a filled area."""
     if layout.rng.random() < 0.5 or layout.style.hole == 0:
         return
@@ -135,7 +135,7 @@ def _stitch(layout: Layout, row: int, col: int, height: int, width: int) -> None
             brush.disc(layout.pads, x, y, radius * 1.6)
 
 
-PARTS: dict[str, Callable[[Layout], None]] = {
+PARTS: dict[str, Callable[[PanelLayout], None]] = {
     "header": header,
     "chip": chip,
     "quad": quad,
@@ -143,5 +143,5 @@ PARTS: dict[str, Callable[[Layout], None]] = {
     "disc": disc,
     "ring": ring,
     "pour": pour,
-    "bus": Layout.bus,
+    "bus": PanelLayout.bus,
 }

@@ -20,23 +20,23 @@ _APART = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class DefectKind:
     """A defect: where it may be, how to try for it, and how to know it was met."""
 
     name: str
     removes: bool
     spots: Literal["ridges", "edges", "bare", "deep"]
     propose: Callable[[Generator, Ground, int, int], strokes.Stroke | None]
-    holds: Callable[[changes.Change], bool]
+    holds: Callable[[changes.PlacedPatch], bool]
 
 
 KINDS = (
-    Kind("open", True, "ridges", strokes.cut, changes.is_open),
-    Kind("short", False, "edges", strokes.short, changes.is_short),
-    Kind("mousebite", True, "edges", strokes.mousebite, changes.is_mousebite),
-    Kind("spur", False, "edges", strokes.spur, changes.is_spur),
-    Kind("copper", False, "bare", strokes.copper, changes.is_copper),
-    Kind("pin-hole", True, "deep", strokes.pin_hole, changes.is_pin_hole),
+    DefectKind("open", True, "ridges", strokes.cut, changes.is_open),
+    DefectKind("short", False, "edges", strokes.short, changes.is_short),
+    DefectKind("mousebite", True, "edges", strokes.mousebite, changes.is_mousebite),
+    DefectKind("spur", False, "edges", strokes.spur, changes.is_spur),
+    DefectKind("copper", False, "bare", strokes.copper, changes.is_copper),
+    DefectKind("pin-hole", True, "deep", strokes.pin_hole, changes.is_pin_hole),
 )
 
 
@@ -44,7 +44,7 @@ KINDS = (
 class Defect:
     """A kind of defect and the pixels that it changed."""
 
-    kind: Kind
+    kind: DefectKind
     patch: changes.Patch
 
     def apply(self, copper: NDArray[np.uint8]) -> None:
@@ -71,7 +71,7 @@ def inject(rng: Generator, ground: Ground, count: int) -> list[Defect]:
 
 
 def _attempt(
-    rng: Generator, ground: Ground, kind: Kind, taken: NDArray[np.bool_]
+    rng: Generator, ground: Ground, kind: DefectKind, taken: NDArray[np.bool_]
 ) -> changes.Patch | None:
     candidates: NDArray[np.intp] = getattr(ground, kind.spots)
     if not len(candidates):
@@ -82,7 +82,7 @@ def _attempt(
         patch = None if stroke is None else _paint(ground, kind, y, x, stroke)
         if patch is None or _touches(taken, patch):
             continue
-        if kind.holds(changes.Change(ground, patch)):
+        if kind.holds(changes.PlacedPatch(ground, patch)):
             return patch
     return None
 
@@ -96,7 +96,7 @@ def _touches(taken: NDArray[np.bool_], patch: changes.Patch) -> bool:
 
 
 def _paint(
-    ground: Ground, kind: Kind, y: int, x: int, stroke: strokes.Stroke
+    ground: Ground, kind: DefectKind, y: int, x: int, stroke: strokes.Stroke
 ) -> changes.Patch | None:
     """The pixels that a stroke of varying thickness changes around (y, x)."""
     canvas = np.zeros((2 * _HALF, 2 * _HALF), np.uint8)

@@ -37,7 +37,7 @@ class Pad:
     part: int
 
 
-class Layout:
+class PanelLayout:
     """A panel in the making: which cell belongs to which net, and what is drawn so far."""
 
     def __init__(self, rng: Generator, style: Style) -> None:

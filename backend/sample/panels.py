@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from backend.sample.components import PARTS
 from backend.sample.drawn import Mask
-from backend.sample.layout import Layout, Style
+from backend.sample.layout import PanelLayout, Style
 
 _SHARES = {
     "header": 1.6,
@@ -37,7 +37,7 @@ class Panel:
 def lay_out(rng: Generator) -> Panel:
     """A new product."""
     style = _style(rng)
-    layout = Layout(rng, style)
+    layout = PanelLayout(rng, style)
     shares = rng.dirichlet(tuple(_SHARES.values()))
     for name in rng.choice(tuple(_SHARES), 40, p=shares):
         layout.part += 1

@@ -37,7 +37,7 @@ Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class BackupContents:
     """What a backup holds; `missing` files were not in the store, `damaged` ones were changed."""
 
     at: str
@@ -49,7 +49,9 @@ class Report:
     format: int = FORMAT
 
 
-def write(database: Database, files: Files, target: Path, told: Told = lambda *_: None) -> Report:
+def write(
+    database: Database, files: Files, target: Path, told: Told = lambda *_: None
+) -> BackupContents:
     """Copy a home, also of a running site, into a file that is there whole or not at all."""
     if target.exists():
         raise Refused(f"{target} is there already; name a new file.")
@@ -67,7 +69,9 @@ def write(database: Database, files: Files, target: Path, told: Told = lambda *_
     return report
 
 
-def read(source: Path, database: Database, files: Files, told: Told = lambda *_: None) -> Report:
+def read(
+    source: Path, database: Database, files: Files, told: Told = lambda *_: None
+) -> BackupContents:
     """Bring a backup into a home that is still empty: first all files, then all rows at once."""
     _refuse_full(database)
     report = contents(source)
@@ -86,18 +90,18 @@ def read(source: Path, database: Database, files: Files, told: Told = lambda *_:
     return report
 
 
-def contents(source: Path) -> Report:
+def contents(source: Path) -> BackupContents:
     """What a backup says of itself."""
     for name, stream in _members(source):
         if name == CONTENTS:
             said = json.loads(stream.read(LARGEST_CONTENTS))
             if said.get("format") == FORMAT:
-                return Report(**said)
+                return BackupContents(**said)
             raise Refused(f"{source} was written by a newer Loupe; install that version.")
     raise Invalid(f"{source} is no whole backup of Loupe: its list of contents is missing.")
 
 
-def _pack(database: Database, files: Files, part: Path, beside: Path, told: Told) -> Report:
+def _pack(database: Database, files: Files, part: Path, beside: Path, told: Told) -> BackupContents:
     copy = beside / DATABASE
     schema.copy(database.engine, copy)
     opened = engine.open_url(f"sqlite:///{copy}")
@@ -116,7 +120,7 @@ def _pack(database: Database, files: Files, part: Path, beside: Path, told: Told
                 there += 1
             except NotFound:
                 missing += [name] if name in needed else []
-        report = Report(now().isoformat(), tables, there, size, missing, damaged)
+        report = BackupContents(now().isoformat(), tables, there, size, missing, damaged)
         _add_bytes(tar, CONTENTS, json.dumps(asdict(report)).encode())
         tar.close()
         out.flush()
@@ -174,7 +178,7 @@ def _members(source: Path) -> Iterator[tuple[str, Any]]:
         raise Invalid(f"{source} is no whole backup of Loupe: {error}.") from error
 
 
-def _check(name: str, stream: BinaryIO, report: Report) -> None:
+def _check(name: str, stream: BinaryIO, report: BackupContents) -> None:
     found = FILE.fullmatch(name)
     digest = hashlib.sha256()
     while block := stream.read(BLOCK):

@@ -32,7 +32,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Diagnosis:
     """What is amiss; `unnamed` files are named by nothing, and wait for `loupe tidy`."""
 
     findings: tuple[Finding, ...]
@@ -53,7 +53,7 @@ def check(
     repair: bool = False,
     quick: bool = False,
     told: Told = lambda *_: None,
-) -> Report:
+) -> Diagnosis:
     """Ask every rule, and hold every file that rows name against its hash (`quick`: whether it is
     there)."""
     findings = [one for rule in RULES for one in _ask(database, rule, repair)]
@@ -63,7 +63,7 @@ def check(
         findings += _of_file(files, name, quick)
         told(done, len(names))
     unnamed = litter.tidy(database, files, only_look=True).files
-    return Report(tuple(findings), len(RULES), len(names), unnamed)
+    return Diagnosis(tuple(findings), len(RULES), len(names), unnamed)
 
 
 def breaches(session: Session, rule: Rule) -> list[str]:

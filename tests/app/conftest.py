@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app import cli, server
-from app.premises import House
+from app.premises import Premises
 from backend import settings
 from backend.domain import Project, Role
 from backend.labels import samples
@@ -24,24 +24,24 @@ PASSWORD = "correct horse"
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A house on SQLite, without accounts; each test makes its own project in it."""
-    opened = server.open_house(Settings(home=tmp_path_factory.mktemp("house")))
+def premises(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Premises]:
+    """Premises on SQLite, without accounts; each test makes its own project in it."""
+    opened = server.open_premises(Settings(home=tmp_path_factory.mktemp("premises")))
     yield opened
     opened.database.close()
 
 
 @pytest.fixture(scope="session")
-def client(house: House) -> Iterator[TestClient]:
+def client(premises: Premises) -> Iterator[TestClient]:
     """Asks as this machine's owner."""
-    with TestClient(server.create(house), base_url=HERE) as asking:
+    with TestClient(server.create(premises), base_url=HERE) as asking:
         yield asking
 
 
 @pytest.fixture(scope="session")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A house with accounts: vera looks, lars labels, ada rules."""
-    opened = server.open_house(
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Premises]:
+    """Premises with accounts: vera looks, lars labels, ada rules."""
+    opened = server.open_premises(
         Settings(home=tmp_path_factory.mktemp("guarded")), with_accounts=True
     )
     with opened.write() as session:
@@ -53,15 +53,15 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.fixture(scope="session")
-def asking_guarded(guarded: House) -> Iterator[TestClient]:
-    """Asks a house with accounts."""
+def asking_guarded(guarded: Premises) -> Iterator[TestClient]:
+    """Asks premises with accounts."""
     with TestClient(server.create(guarded), base_url=HERE, follow_redirects=False) as asking:
         yield asking
 
 
 @pytest.fixture
 def stranger(asking_guarded: TestClient) -> TestClient:
-    """Asks a house with accounts without having logged in."""
+    """Asks premises with accounts without having logged in."""
     asking_guarded.cookies.clear()
     return asking_guarded
 
@@ -109,9 +109,9 @@ def log_in(client: TestClient, name: str) -> None:
     assert answer.status_code == 303
 
 
-def drawn(house: House, images: int = 3) -> Project:
+def drawn(premises: Premises, images: int = 3) -> Project:
     """A new project of drawn boards."""
-    pictures = samples.draw(house.files, "pcb", images, seed=1)
-    with house.write() as session:
+    pictures = samples.draw(premises.files, "pcb", images, seed=1)
+    with premises.write() as session:
         name = f"boards {len(catalogue.summaries(session))}"
         return samples.create(session, name, "pcb", pictures)

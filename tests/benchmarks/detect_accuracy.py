@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from tests import real_data
 from tests.benchmarks import deeppcb
 from workers.evaluation import metrics
-from workers.evaluation.average_precision import Judged
-from workers.families.base import Detections, Model, Picture
-from workers.runtimes import Source, openvino, preparing
+from workers.evaluation.average_precision import JudgedImage
+from workers.families.base import Detections, LoadedModel, Picture
+from workers.runtimes import ModelSource, openvino, preparing
 
 LEAST, SERVED = 0.001, openvino.SURE
 WAYS = (("torch", "f32"), ("openvino", "bf16"), ("openvino", "int8"))
@@ -33,8 +33,8 @@ WAYS = (("torch", "f32"), ("openvino", "bf16"), ("openvino", "int8"))
 def main() -> None:
     """Measure and print."""
     cache = Path(tempfile.gettempdir()) / "loupe-benchmarks" / "cache"
-    photos = Source("yolo", real_data.weights() / "yolo11n_recovered.pt")
-    trained = Source("yolo", real_data.weights() / "yolo11n_deeppcb.pt")
+    photos = ModelSource("yolo", real_data.weights() / "yolo11n_recovered.pt")
+    trained = ModelSource("yolo", real_data.weights() / "yolo11n_deeppcb.pt")
     cases = (
         ("164 COCO photos, mAP50-95", coco, photos),
         ("500 DeepPCB test boards, mAP@.5", boards, trained),
@@ -49,7 +49,9 @@ def main() -> None:
             print(f"{runtime + ' ' + precision:24}{worth:10.4f}{points:+8.2f} points", flush=True)
 
 
-def coco(source: Source, cache: Path, runtime: str, precision: str, least: float = LEAST) -> float:
+def coco(
+    source: ModelSource, cache: Path, runtime: str, precision: str, least: float = LEAST
+) -> float:
     """mAP50-95 on the 164 photos, by pycocotools."""
     photos = sorted(real_data.unpacked("photos").rglob("*.jpg"))
     folder = real_data.unpacked("cocoval")
@@ -64,7 +66,7 @@ def coco(source: Source, cache: Path, runtime: str, precision: str, least: float
 
 
 def boards(
-    source: Source, cache: Path, runtime: str, precision: str, least: float = LEAST
+    source: ModelSource, cache: Path, runtime: str, precision: str, least: float = LEAST
 ) -> float:
     """mAP@.5 on DeepPCB's 500 test boards; calibration on its trainval split."""
     trainval = [pair.board for pair in deeppcb.pairs("trainval")]
@@ -73,7 +75,9 @@ def boards(
         [deeppcb.KINDS.index(name.replace("pinhole", "pin-hole")) for name in model.classes]
     )
     pairs = deeppcb.pairs("test")
-    judged = [Judged(_renamed(predict(model, pair.board), order), pair.truths) for pair in pairs]
+    judged = [
+        JudgedImage(_renamed(predict(model, pair.board), order), pair.truths) for pair in pairs
+    ]
     return float(metrics.report(judged, deeppcb.KINDS, 0.5, resamples=0)["map50"])
 
 
@@ -83,20 +87,20 @@ def _renamed(boxes: Detections, order: NDArray[np.int64]) -> Detections:
     return boxes
 
 
-def predict(model: Model, path: Path) -> Detections:
+def predict(model: LoadedModel, path: Path) -> Detections:
     """The boxes of one picture."""
     pixels = np.asarray(cv2.imread(str(path)), np.uint8)
     return np.asarray(model.predict([Picture(pixels)])[0], np.float32)
 
 
 def _load(
-    source: Source,
+    source: ModelSource,
     cache: Path,
     runtime: str,
     precision: str,
     pictures: Sequence[Path],
     least: float,
-) -> Model:
+) -> LoadedModel:
     prepared = preparing.prepare(source, cache, runtime, precision, pictures)
     return preparing.load(prepared, least, 2)
 

@@ -18,7 +18,7 @@ from tests import real_data
 from tests.benchmarks import detect_pictures, detect_rows
 from workers.engine import chunks
 from workers.engine.chunks import Work
-from workers.engine.work import Setup, Worker
+from workers.engine.work import ChunkWorker, Setup
 
 DIFFERENT, CHUNK = 12, 16
 
@@ -32,14 +32,14 @@ def main() -> None:
     weights = real_data.weights() / "yolo11n_recovered.pt"
     prepared = detect_rows.prepared("bf16", weights)
     loader = "workers.runtimes.preparing:load"
-    worker = Worker(Setup(loader, (prepared, 0.25, 1), wanted=prepared.source.image_size))
+    worker = ChunkWorker(Setup(loader, (prepared, 0.25, 1), wanted=prepared.source.image_size))
     print(f"load of the machine {os.getloadavg()[0]:.1f}")
     for size in asked.sizes:
         width, height = (int(side) for side in size.split("x"))
         _measure(worker, detect_pictures.large(DIFFERENT, width, height), size, asked.images)
 
 
-def _measure(worker: Worker, folder: Path, size: str, images: int) -> None:
+def _measure(worker: ChunkWorker, folder: Path, size: str, images: int) -> None:
     paths = itertools.cycle(sorted(folder.glob("*.jpg")))
     work = (Work(i, str(path)) for i, path in zip(range(images), paths, strict=False))
     memory: list[int] = []

@@ -23,20 +23,20 @@ LIMIT_SECONDS = 8.0
 
 def prepared(precision: str, weights: Path) -> Any:
     """The YOLO of the benchmark, prepared for OpenVINO (or plain torch) and kept."""
-    from workers.runtimes import Source, preparing
+    from workers.runtimes import ModelSource, preparing
 
     runtime, precision = ("torch", "f32") if precision == "torch" else ("openvino", precision)
     photos = sorted(real_data.unpacked("photos").rglob("*.jpg")) if precision == "int8" else []
-    return preparing.prepare(Source("yolo", weights), CACHE, runtime, precision, photos)
+    return preparing.prepare(ModelSource("yolo", weights), CACHE, runtime, precision, photos)
 
 
 def accuracy(runtime: str, precision: str) -> float:
     """mAP50-95 on the COCO photos."""
     from tests.benchmarks import detect_accuracy
-    from workers.runtimes import Source
+    from workers.runtimes import ModelSource
 
     weights = real_data.weights() / "yolo11n_recovered.pt"
-    return detect_accuracy.coco(Source("yolo", weights), CACHE, runtime, precision)
+    return detect_accuracy.coco(ModelSource("yolo", weights), CACHE, runtime, precision)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 from tests.benchmarks.deeppcb import KINDS, Pair
 from workers.families.base import Detections
 from workers.families.golden.partner import Partner
-from workers.runtimes import Source, partners, preparing
+from workers.runtimes import ModelSource, partners, preparing
 
 
 def detections(weights: Path, pairs: Sequence[Pair], turned: bool = False) -> list[Detections]:
@@ -31,7 +31,7 @@ def detections(weights: Path, pairs: Sequence[Pair], turned: bool = False) -> li
 
 def _run(weights: Path, pairs: Sequence[Pair], turned: bool) -> list[Detections]:
     cache = Path(tempfile.gettempdir()) / "loupe-benchmark-models"
-    model = preparing.load(preparing.prepare(Source("yolo", weights), cache), partners.LEAST)
+    model = preparing.load(preparing.prepare(ModelSource("yolo", weights), cache), partners.LEAST)
     partner = Partner("yolo", "yolo", b"", model)
     ask = partner.found_turned if turned else partner.found
     # Some weights say `pinhole` where the data set says pin-hole.

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import cv2
 from pydantic import SecretStr
 
-from backend.runs.detection import Subject
+from backend.runs.detection import Target
 from backend.settings import Settings
 from backend.storage import files
 from tests.benchmarks import deeppcb
@@ -41,7 +41,7 @@ def look(home: Path, count: int) -> None:
     store = files.connect(settings)
     pairs = [*deeppcb.pairs("trainval"), *deeppcb.pairs("test")]
     goldens = [
-        Subject(at, pair.name, store.put(pair.golden.read_bytes()))
+        Target(at, pair.name, store.put(pair.golden.read_bytes()))
         for at, pair in enumerate(pairs, 1)
     ]
     print(f"{len(goldens):,} goldens, {len({one.sha256 for one in goldens}):,} different ones")

@@ -29,7 +29,7 @@ ROUND = 2000
 
 
 def main(seconds: float) -> None:
-    """Rounds with a house of their own, until the time is over."""
+    """Rounds with premises of their own, until the time is over."""
     answers: Counter[int] = Counter()
     wrong: dict[str, str] = {}
     ends = time.monotonic() + seconds
@@ -47,12 +47,12 @@ def main(seconds: float) -> None:
 def _round(
     home: Path, number: int, ends: float, answers: Counter[int], wrong: dict[str, str]
 ) -> None:
-    house = server.open_house(Settings(home=home), with_accounts=True)
-    with house.write() as session:
+    premises = server.open_premises(Settings(home=home), with_accounts=True)
+    with premises.write() as session:
         for name, role in ROLES.items():
             people.add(session, name, role, PASSWORD)
-    with TestClient(server.create(house), base_url=HERE, follow_redirects=False) as client:
-        fuzz = fuzzing.prepare(house, client)
+    with TestClient(server.create(premises), base_url=HERE, follow_redirects=False) as client:
+        fuzz = fuzzing.prepare(premises, client)
         quick = settings(
             max_examples=ROUND,
             deadline=None,

@@ -18,12 +18,12 @@ from tests.benchmarks import deeppcb, detector
 from tests.benchmarks.deeppcb import KINDS, Pair, Worth
 from workers.families.base import NOTHING, Detections
 from workers.families.golden import etching, evidence, learning, seeing
-from workers.families.golden.learning import Lesson
+from workers.families.golden.learning import LabelledProposals
 from workers.families.golden.model import GoldenModel
-from workers.families.golden.options import Settings
+from workers.families.golden.options import GoldenOptions
 from workers.families.golden.seeing import Seen
 
-SETTINGS = Settings()
+SETTINGS = GoldenOptions()
 PART = 125
 Answers = list[Detections]
 
@@ -116,7 +116,7 @@ def learned(boards: Boards, seed: int) -> GoldenModel:
     return GoldenModel(KINDS, SETTINGS, result.judge, result.edges)
 
 
-def _lesson(pair: Pair, seen: Seen) -> Lesson:
+def _lesson(pair: Pair, seen: Seen) -> LabelledProposals:
     return learning.lesson(seen, pair.truths, len(KINDS), pair.group)
 
 

@@ -20,7 +20,7 @@ from backend import matching
 from backend.errors import Refused
 from tests import real_data
 from workers.families import golden
-from workers.families.base import Model, Picture, Pixels
+from workers.families.base import LoadedModel, Picture, Pixels
 
 CLASSES = ("open_circuit", "short", "mouse_bite", "spur", "spurious_copper", "missing_hole")
 SCORE = 0.5
@@ -41,7 +41,7 @@ def read(path: Path) -> Pixels:
     return np.asarray(cv2.imread(str(path)), np.uint8)
 
 
-def judge(model: Model, picture: Picture, truths: NDArray[np.float64]) -> NDArray[np.int64]:
+def judge(model: LoadedModel, picture: Picture, truths: NDArray[np.float64]) -> NDArray[np.int64]:
     """Found, rightly named, called, labelled; and a line of what went wrong."""
     answer = model.predict([picture])[0]
     if isinstance(answer, Refused):

@@ -139,7 +139,7 @@ def _taught(
     run: Callable[..., Any], data: TrainingSet, parameters: Parameters, folder: Path
 ) -> None:
     clock = Clock(folder)
-    run(faster_rcnn._loop, basics.Task(data, _features(), parameters, folder), clock)
+    run(faster_rcnn._loop, basics.TrainingTask(data, _features(), parameters, folder), clock)
 
 
 def _as_we_do(trainer: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 from backend.domain import Split
 from backend.errors import Invalid
 from backend.formats import folders, format_table, goldens, voc, yolo
-from backend.formats.base import Classes, Picture, Problem, Written
+from backend.formats.base import Classes, OutgoingPicture, Problem, Written
 from tests.backend.labels import drawn
 
 CLASSES = ("scratch", "déchirure & <pli>", "open")
@@ -45,7 +45,9 @@ def row(request: pytest.FixtureRequest) -> format_table.Format:
     return found
 
 
-def _write(row: format_table.Format, pictures: tuple[Picture, ...], out: Path) -> list[Written]:
+def _write(
+    row: format_table.Format, pictures: tuple[OutgoingPicture, ...], out: Path
+) -> list[Written]:
     done = list(row.write(pictures, out, CLASSES if row.boxes else ()))
     return [one for one in done if isinstance(one, Written)]
 

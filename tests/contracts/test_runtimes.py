@@ -19,8 +19,8 @@ from backend.errors import Refused
 from tests.workers.families import drawn
 from workers import runtimes
 from workers.families import base, classifier, faster_rcnn_network
-from workers.families.base import Detections, Model, Picture, Pixels
-from workers.runtimes import Source, networks, preparing
+from workers.families.base import Detections, LoadedModel, Picture, Pixels
+from workers.runtimes import ModelSource, networks, preparing
 from workers.runtimes.boxes import BoxModel
 from workers.weights import weight_files as files
 
@@ -65,7 +65,7 @@ def subjects(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Callabl
         torch.manual_seed(1)
         name, network = _untrained(weights, family)
         extra = {"frozen": True}
-        header = files.Header(family, name, drawn.CLASSES, 96, extra)
+        header = files.WeightsHeader(family, name, drawn.CLASSES, 96, extra)
         path = files.save(folder / f"{family}.safetensors", header, network.state_dict())
         shown = [example.path for example in drawn.shapes(folder, 12).examples]
         model = base.implementation(family).load(path, "cpu")
@@ -111,9 +111,9 @@ def test_a_runtime_says_what_plain_pytorch_says(
     tmp_path: Path,
 ) -> None:
     subject = yolo if family == "yolo" else subjects(family)
-    source = Source(family, subject.weights)
+    source = ModelSource(family, subject.weights)
     if runtime == CARD[1]:
-        model: Model = _carded(source)
+        model: LoadedModel = _carded(source)
     else:
         if not runtimes.RUNTIMES[runtime].installed():
             pytest.skip(f"{runtime} is not installed")
@@ -130,7 +130,7 @@ def test_a_runtime_says_what_plain_pytorch_says(
     assert _agreement([(second, first) for first, second in pairs], score) >= share
 
 
-def _carded(source: Source) -> Model:
+def _carded(source: ModelSource) -> LoadedModel:
     """The torch runtime as on a graphics card, half and in batches, on the processor."""
     from workers.runtimes.torch import TorchForward
 
@@ -168,7 +168,7 @@ def test_a_crowded_picture_gets_all_its_boxes_from_the_quick_graph(
     from workers.runtimes.openvino import OpenVinoForward, QuickForward
 
     prepared = preparing.prepare(
-        Source("yolo", weights / "yolo11n_recovered.pt"), tmp_path, "openvino", "f32"
+        ModelSource("yolo", weights / "yolo11n_recovered.pt"), tmp_path, "openvino", "f32"
     )
     photos = [cv2.resize(_pixels(path), (160, 160)) for path in photos_shown]
     wall = np.concatenate([np.concatenate(photos[i : i + 4], 1) for i in range(0, 16, 4)], 0)
@@ -185,6 +185,6 @@ def test_a_crowded_picture_gets_all_its_boxes_from_the_quick_graph(
 def test_int8_of_a_family_that_has_none_is_refused(
     subjects: Callable[[str], Subject], tmp_path: Path
 ) -> None:
-    source = Source("classifier", subjects("classifier").weights)
+    source = ModelSource("classifier", subjects("classifier").weights)
     with pytest.raises(Refused, match="int8 is made for YOLO"):
         preparing.prepare(source, tmp_path, "openvino", "int8")

@@ -21,7 +21,7 @@ def open_browse(page: Page, project: Project, filters: str = "") -> None:
     expect(page.locator(".cell img").first).to_be_visible()
 
 
-def stored(site: Site, project: Project, query: str = "") -> list[gallery.Item]:
+def stored(site: Site, project: Project, query: str = "") -> list[gallery.GalleryImage]:
     pairs = [pair.split("=") for pair in query.split("&") if pair]
     chosen = gallery.parse([(name, value) for name, value in pairs])
     with site.database.read.begin() as session:

@@ -16,7 +16,7 @@ from pycocotools.coco import COCO
 
 from backend.domain import Split
 from backend.formats import format_table
-from backend.formats.base import Picture
+from backend.formats.base import OutgoingPicture
 from tests.backend.labels import drawn
 
 CLASSES = ("scratch", "déchirure & pli", "open")
@@ -39,7 +39,7 @@ SECONDS = 300
 Found = dict[str, list[list[Any]]]
 
 
-def _pictures(name: str, *, split: bool) -> list[Picture]:
+def _pictures(name: str, *, split: bool) -> list[OutgoingPicture]:
     """Twelve photos of three lots with a golden each, as DeepPCB's boards lie in folders."""
     golden = drawn.written("lot 0/clean.jpg", is_golden=True, labelled=False, shade=200)
     boards = [

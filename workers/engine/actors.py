@@ -15,7 +15,7 @@ from workers.engine.chunks import Chunk, ChunkResult
 from workers.engine.copies import Copies, Parcel
 from workers.engine.schedule import Schedule
 from workers.engine.shipping import Cargo
-from workers.engine.work import Setup, Worker
+from workers.engine.work import ChunkWorker, Setup
 from workers.runtimes.preparing import Prepared
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class Looker:
         if isinstance(first, Prepared):
             arguments = (shipping.unpack(first, cargo), *setup.arguments[1:])
             setup = replace(setup, arguments=arguments)
-        self._worker = Worker(setup)
+        self._worker = ChunkWorker(setup)
         self._copies: Copies | None = None
 
     def hello(self, sample: str) -> bool:
@@ -53,7 +53,7 @@ class Looker:
 
 
 @dataclass(eq=False, slots=True)
-class Hand:
+class RayHand:
     """An actor, and which of its answers are still to come."""
 
     actor: Any
@@ -77,7 +77,7 @@ class RayPool:
         self._ray = ray
         self._check = check
         self._most = most
-        self._hands: list[Hand] = []
+        self._hands: list[RayHand] = []
         self._false_starts = 0
         self._sample = ""
         self._looked_around = 0.0
@@ -135,9 +135,9 @@ class RayPool:
 
     def _fill(self) -> None:
         for _ in range(self.size - len(self._hands)):
-            self._hands.append(Hand(self._make.remote(self.setup, self._cargo)))
+            self._hands.append(RayHand(self._make.remote(self.setup, self._cargo)))
 
-    def _feed(self, hand: Hand, schedule: Schedule) -> None:
+    def _feed(self, hand: RayHand, schedule: Schedule) -> None:
         if not hand.ready:
             self._greet(hand, schedule)
             return
@@ -148,7 +148,7 @@ class RayPool:
             sent = () if hand.sees_files else (copies.parcels(chunk, self._ray.put),)
             hand.due[hand.actor.look.remote(chunk, *sent)] = chunk.number
 
-    def _greet(self, hand: Hand, schedule: Schedule) -> None:
+    def _greet(self, hand: RayHand, schedule: Schedule) -> None:
         """An actor that waits for a free core must not hold chunks meanwhile."""
         if not hand.due:
             self._sample = self._sample or schedule.sample()
@@ -183,7 +183,7 @@ class RayPool:
             elif schedule.answered(hand, number):
                 yield answer
 
-    def _bury(self, hand: Hand, schedule: Schedule, error: Exception) -> None:
+    def _bury(self, hand: RayHand, schedule: Schedule, error: Exception) -> None:
         """Never ask a dead actor again: it would be refused for ever."""
         self._hands.remove(hand)
         self._ray.kill(hand.actor)

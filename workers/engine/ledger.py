@@ -17,8 +17,8 @@ from backend.storage import engine, findings
 from workers import merged
 from workers.context import Context
 from workers.engine.chunks import ChunkResult, Looked, Status
-from workers.engine.pace import Pace
-from workers.engine.sources import Item
+from workers.engine.pace import RunMeter
+from workers.engine.sources import SourcePicture
 from workers.families.base import Detections
 
 log = logging.getLogger(__name__)
@@ -31,14 +31,16 @@ STATUS = {Status.OK: "ok", Status.UNREADABLE: "unreadable", Status.REFUSED: "ref
 class Ledger:
     """Writes one run; all its transactions stand behind the job's fence."""
 
-    def __init__(self, context: Context, labels: Sequence[Label], items: Sequence[Item]) -> None:
+    def __init__(
+        self, context: Context, labels: Sequence[Label], items: Sequence[SourcePicture]
+    ) -> None:
         self._context = context
         self.labels = labels
         self._items = items
         self._done: set[int] = set()
         self._run: Run | None = None
         self._known = 0
-        self.pace = Pace(len(items))
+        self.pace = RunMeter(len(items))
 
     def __len__(self) -> int:
         """How many images were asked for."""
@@ -51,7 +53,7 @@ class Ledger:
         with self._context.database.read() as session:
             self._done = findings.seen(session, run.id)
 
-    def set_aside(self, items: Iterable[Item]) -> int:
+    def set_aside(self, items: Iterable[SourcePicture]) -> int:
         """Write those that cannot be looked at, each with its reason; says how many."""
         refused = [
             RunImage(item.image_id, item.name, status="unreadable", error=item.error)
@@ -79,7 +81,7 @@ class Ledger:
         """Whether that image is written."""
         return image_id in self._done
 
-    def remaining(self) -> list[tuple[int, Item]]:
+    def remaining(self) -> list[tuple[int, SourcePicture]]:
         """The images not yet written, each with its place in the list."""
         return [(i, item) for i, item in enumerate(self._items) if item.image_id not in self._done]
 
@@ -151,7 +153,7 @@ class Ledger:
             self._context.fence(session)
             work(session)
 
-    def seen(self, item: Item, one: Looked, worker: str) -> RunImage:
+    def seen(self, item: SourcePicture, one: Looked, worker: str) -> RunImage:
         """What is written of an image."""
         return RunImage(
             image_id=item.image_id,
@@ -177,19 +179,19 @@ def named(boxes: Detections, labels: Sequence[Label]) -> tuple[Detection, ...]:
     )
 
 
-def _facts(item: Item, one: Looked) -> dict[str, Any]:
+def _facts(item: SourcePicture, one: Looked) -> dict[str, Any]:
     """With which golden the image was compared, and how that lies on it."""
     if not item.golden_sha256:
         return {}
     return {"golden": item.golden_sha256, **({"lie": list(one.lie)} if one.lie else {})}
 
 
-def _is_same(item: Item, found: RunImage | None) -> bool:
+def _is_same(item: SourcePicture, found: RunImage | None) -> bool:
     """The same bytes give the same boxes, unless they are compared with another golden."""
     return found is not None and found.facts.get("golden", "") == item.golden_sha256
 
 
-def _again(item: Item, found: RunImage) -> RunImage:
+def _again(item: SourcePicture, found: RunImage) -> RunImage:
     return RunImage(
         image_id=item.image_id,
         name=item.name,

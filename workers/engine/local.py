@@ -16,7 +16,7 @@ from backend import apart
 from backend.errors import LoupeError, Unavailable
 from workers.engine.chunks import Chunk, ChunkResult
 from workers.engine.schedule import Schedule
-from workers.engine.work import Setup, Worker
+from workers.engine.work import ChunkWorker, Setup
 
 log = logging.getLogger(__name__)
 IN_FLIGHT = 2
@@ -30,7 +30,7 @@ _server.set_forkserver_preload(["workers.engine.forerunner"])
 
 
 @dataclass(eq=False, slots=True)
-class Hand:
+class LocalHand:
     """A worker process and our end of its pipe."""
 
     process: multiprocessing.process.BaseProcess
@@ -47,7 +47,7 @@ class LocalPool:
         self.setup = setup
         self._check = check
         self.size = processes or len(os.sched_getaffinity(0))
-        self._hands: list[Hand] = []
+        self._hands: list[LocalHand] = []
         self._false_starts = 0
 
     def __enter__(self) -> Self:
@@ -87,7 +87,7 @@ class LocalPool:
         while len(self._hands) < self.size:
             self._hands.append(_start(self.setup))
 
-    def _feed(self, hand: Hand, schedule: Schedule) -> None:
+    def _feed(self, hand: LocalHand, schedule: Schedule) -> None:
         try:
             while schedule.holding(hand) < IN_FLIGHT:
                 chunk = schedule.take(hand)
@@ -98,7 +98,7 @@ class LocalPool:
             return  # it is dead; its closed pipe is seen when we wait
 
     def _receive(self, schedule: Schedule) -> Iterator[ChunkResult]:
-        pipes: dict[Any, Hand] = {hand.pipe: hand for hand in self._hands}
+        pipes: dict[Any, LocalHand] = {hand.pipe: hand for hand in self._hands}
         for pipe in connection.wait(pipes, LOOK_UP):
             hand = pipes[pipe]
             try:
@@ -115,7 +115,7 @@ class LocalPool:
                 hand.ready = True
                 self._false_starts = 0
 
-    def _bury(self, hand: Hand, schedule: Schedule) -> None:
+    def _bury(self, hand: LocalHand, schedule: Schedule) -> None:
         hand.process.kill()
         hand.process.join()
         hand.pipe.close()
@@ -132,7 +132,7 @@ class LocalPool:
         self._fill()
 
 
-def _start(setup: Setup) -> Hand:
+def _start(setup: Setup) -> LocalHand:
     ours, theirs = _server.Pipe()
     end = time.monotonic() + DYING
     while True:
@@ -146,13 +146,13 @@ def _start(setup: Setup) -> Hand:
             time.sleep(0.02)
         else:
             theirs.close()
-            return Hand(process, ours)
+            return LocalHand(process, ours)
 
 
 def serve(pipe: connection.Connection, setup: Setup) -> None:
     """A worker process: answers chunks until its parent goes away."""
     try:
-        worker = Worker(setup)
+        worker = ChunkWorker(setup)
     except LoupeError as error:
         pipe.send(error)
         return

@@ -12,7 +12,7 @@ from workers.engine.chunks import ChunkResult, Status
 ASKED_EVERY = 5.0  # seconds between two questions to the graphics cards' tool
 
 
-class Pace:
+class RunMeter:
     """Counts what was seen since `begin`."""
 
     def __init__(self, total: int) -> None:

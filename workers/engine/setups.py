@@ -18,7 +18,7 @@ from backend.storage.files import Files
 from workers.engine import tiles
 from workers.engine.work import Setup
 from workers.families.golden import names as rules
-from workers.runtimes import Source, preparing
+from workers.runtimes import ModelSource, preparing
 from workers.runtimes.preparing import Prepared
 
 TILED = ("yolo", "faster_rcnn")
@@ -27,7 +27,7 @@ LOADER = "workers.runtimes.preparing:load"
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class Stores:
     """Where models, pictures and results are."""
 
     database: Database
@@ -36,7 +36,7 @@ class Rooms:
 
 
 def prepare(
-    rooms: Rooms,
+    stores: Stores,
     project_id: int | None,
     chosen: Chosen,
     options: Mapping[str, Any],
@@ -46,12 +46,12 @@ def prepare(
     """The model, ready to be loaded; `apart` keeps torch out of this process."""
     runtime, precision = str(options.get("runtime", "")), str(options.get("precision", ""))
     code = preparing.prepare_apart if apart else preparing.prepare
-    source = _source(rooms, project_id, chosen, options)
-    return code(source, rooms.settings.cache, runtime, precision, pictures)
+    source = _source(stores, project_id, chosen, options)
+    return code(source, stores.settings.cache, runtime, precision, pictures)
 
 
 def setup(
-    rooms: Rooms,
+    stores: Stores,
     project_id: int | None,
     chosen: Chosen,
     prepared: Prepared,
@@ -59,7 +59,7 @@ def setup(
 ) -> Setup:
     """How workers load it and look at pictures."""
     confidence = float(options.get("confidence", detection.CONFIDENCE))
-    tile = _tile(rooms, project_id, chosen, prepared, str(options.get("tiles", "")))
+    tile = _tile(stores, project_id, chosen, prepared, str(options.get("tiles", "")))
     needs_all = bool(tile) or families.find(chosen.family).needs_golden
     card = prepared.precision == "f16"
     return Setup(
@@ -69,42 +69,42 @@ def setup(
         wanted=0 if needs_all else prepared.source.image_size,
         tile=tile,
         batch=CARD_BATCH if card else 1,
-        megapixels=rooms.settings.max_megapixels,
+        megapixels=stores.settings.max_megapixels,
         card=card,
     )
 
 
 def labels(
-    rooms: Rooms, project_id: int | None, chosen: Chosen, prepared: Prepared
+    stores: Stores, project_id: int | None, chosen: Chosen, prepared: Prepared
 ) -> tuple[Label, ...]:
     """What the classes of the model are in the project."""
-    with rooms.database.read() as session:
+    with stores.database.read() as session:
         return choice.labels(session, project_id, chosen, prepared.source.classes)
 
 
 def _source(
-    rooms: Rooms, project_id: int | None, chosen: Chosen, options: Mapping[str, Any]
-) -> Source:
+    stores: Stores, project_id: int | None, chosen: Chosen, options: Mapping[str, Any]
+) -> ModelSource:
     size = options.get("image_size") or (chosen.parameters or {}).get("image_size") or 0
     if not chosen.weights:
-        with rooms.database.read() as session:
+        with stores.database.read() as session:
             said = choice.known_names(session, project_id)
         names = tuple(rules.known(one) for one in said)
-        return Source(chosen.family, None, chosen.classes or names, int(size))
-    stored = len(chosen.weights) == 64 and rooms.files.has(chosen.weights)
-    weights = rooms.files.local_path(chosen.weights) if stored else Path(chosen.weights)
-    return Source(chosen.family, weights, chosen.classes, int(size))
+        return ModelSource(chosen.family, None, chosen.classes or names, int(size))
+    stored = len(chosen.weights) == 64 and stores.files.has(chosen.weights)
+    weights = stores.files.local_path(chosen.weights) if stored else Path(chosen.weights)
+    return ModelSource(chosen.family, weights, chosen.classes, int(size))
 
 
 def _tile(
-    rooms: Rooms, project_id: int | None, chosen: Chosen, prepared: Prepared, wish: str
+    stores: Stores, project_id: int | None, chosen: Chosen, prepared: Prepared, wish: str
 ) -> int:
     """Only detectors that shrink pictures gain from tiles."""
     if chosen.family not in TILED:
         return 0
     size, longest = 0.0, 1.0
     if project_id is not None:
-        with rooms.database.read() as session:
+        with stores.database.read() as session:
             size, longest = detection.typical_sizes(session, project_id)
             wish = wish or large_pictures.wish(session, project_id)
     return tiles.side_for(wish or large_pictures.AUTO, prepared.source.image_size, size, longest)

@@ -20,7 +20,7 @@ LISTS = frozenset((".txt", ".lst"))
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class SourcePicture:
     """A picture to be looked at: what people call it, and where its bytes are.
 
     `error` says why it is not to be looked at.
@@ -35,7 +35,9 @@ class Item:
     error: str = ""
 
 
-def items(place: str, written: Mapping[str, Sequence[int]] | None = None) -> Iterator[Item]:
+def items(
+    place: str, written: Mapping[str, Sequence[int]] | None = None
+) -> Iterator[SourcePicture]:
     """The pictures of a place, in the order of their names, numbered from 1; see `hashed`.
 
     Those that an earlier attempt has `written` keep their numbers, whatever has come between.
@@ -47,7 +49,7 @@ def items(place: str, written: Mapping[str, Sequence[int]] | None = None) -> Ite
     for name, source, digest in found:
         shown = shown_name(name)
         number = next(kept.get(shown, iter(())), 0) or next(fresh)
-        yield Item(number, shown, source, digest, error=unnamed(name))
+        yield SourcePicture(number, shown, source, digest, error=unnamed(name))
 
 
 def shown_name(name: str) -> str:
@@ -102,7 +104,7 @@ def _local(place: Path) -> Iterator[tuple[str, str, str]]:
         yield name, str(path.absolute()), ""
 
 
-def hashed(item: Item) -> Item:
+def hashed(item: SourcePicture) -> SourcePicture:
     """With the hash of its bytes, which takes a while for many."""
     return item if item.sha256 else replace(item, sha256=digest(Path(item.source)))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.errors import Refused
-from workers.families.base import Answer, Detections, Model, Picture
+from workers.families.base import Answer, Detections, LoadedModel, Picture
 
 OVERLAP = 0.2  # of a tile; what is smaller lies whole in some tile
 LARGE = 1.25  # pictures up to so many tiles long are looked at whole
@@ -24,7 +24,7 @@ Corners = tuple[int, int, int, int]
 class Tiled:
     """A model that looks at large pictures whole, for the large objects, and tile by tile."""
 
-    def __init__(self, model: Model, side: int) -> None:
+    def __init__(self, model: LoadedModel, side: int) -> None:
         self._model = model
         self._side = side
 

@@ -17,7 +17,7 @@ from backend.errors import LoupeError, Refused
 from workers.engine import chunks, decoding, order
 from workers.engine.chunks import Chunk, ChunkResult, Looked, Status
 from workers.engine.tiles import Tiled
-from workers.families.base import NOTHING, Answer, Detections, Laying, Lie, Model, Picture
+from workers.families.base import NOTHING, Answer, Detections, Laying, Lie, LoadedModel, Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Clock:
     infer: float = 0.0
 
 
-class Worker:
+class ChunkWorker:
     """A loaded model and what it needs to answer chunks."""
 
     def __init__(self, setup: Setup) -> None:
@@ -149,8 +149,8 @@ def _name(source: str) -> str:
     return source.rpartition("/")[2]
 
 
-def load(setup: Setup) -> Model:
+def load(setup: Setup) -> LoadedModel:
     """Call the setup's loader."""
     module, _, function = setup.loader.partition(":")
-    model: Model = getattr(importlib.import_module(module), function)(*setup.arguments)
+    model: LoadedModel = getattr(importlib.import_module(module), function)(*setup.arguments)
     return Tiled(model, setup.tile) if setup.tile else model

@@ -15,9 +15,9 @@ from backend.domain import Split, Task
 from backend.errors import Refused
 from workers import data, merged
 from workers.evaluation import metrics
-from workers.evaluation.average_precision import Judged
+from workers.evaluation.average_precision import JudgedImage
 from workers.families import base
-from workers.families.base import NOTHING, Detections, Example, Model, TrainingSet
+from workers.families.base import NOTHING, Detections, Example, LoadedModel, TrainingSet
 
 Tell = Callable[[float, str], None]
 BATCH = 8
@@ -25,7 +25,7 @@ HELD_OUT = (Split.TEST, Split.VAL, Split.TRAIN)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Appraisal:
     """What a model found in each of the examples; `refused` says why it judged none in some."""
 
     examples: tuple[Example, ...]
@@ -54,7 +54,7 @@ def look(
     classes: Sequence[str],
     tell: Tell,
     known: Sequence[str] = (),
-) -> Seen:
+) -> Appraisal:
     """Run a model of the registry over the examples, as its family itself does.
 
     `known` are its classes as `classes` calls them, which its file may call otherwise.
@@ -65,7 +65,7 @@ def look(
 
 
 def look_with(
-    model: Model,
+    model: LoadedModel,
     examples: Sequence[Example],
     classes: Sequence[str],
     tell: Tell,
@@ -73,7 +73,7 @@ def look_with(
     *,
     known: Sequence[str] = (),
     whole: bool = False,
-) -> Seen:
+) -> Appraisal:
     """Run a model over the examples; its classes are renumbered as `classes` has them.
 
     Of boxes on one spot whose classes were merged one is left, unless each is of a `whole` picture.
@@ -94,10 +94,12 @@ def look_with(
             if isinstance(answer, Refused):
                 refused[example.name] = str(answer)
             found.append(NOTHING if isinstance(answer, Refused) else named(answer, places))
-    return Seen(tuple(examples), tuple(found), refused, seconds)
+    return Appraisal(tuple(examples), tuple(found), refused, seconds)
 
 
-def report(family: str, seen: Seen, classes: Sequence[str], iou: float = 0.5) -> dict[str, Any]:
+def report(
+    family: str, seen: Appraisal, classes: Sequence[str], iou: float = 0.5
+) -> dict[str, Any]:
     """The figures of `workers.evaluation.metrics` for what was seen."""
     if families.find(family).task is Task.CLASSIFY:
         truths = [list(classes).index(example.label) for example in seen.examples]
@@ -105,17 +107,17 @@ def report(family: str, seen: Seen, classes: Sequence[str], iou: float = 0.5) ->
     return {**metrics.report(judged(seen, classes), classes, iou), "refused": len(seen.refused)}
 
 
-def judged(seen: Seen, classes: Sequence[str]) -> list[Judged]:
+def judged(seen: Appraisal, classes: Sequence[str]) -> list[JudgedImage]:
     """Detections beside truths, image by image."""
     known = {name: index for index, name in enumerate(classes)}
     return [
-        Judged(detections.astype(np.float64), _truths(example, known))
+        JudgedImage(detections.astype(np.float64), _truths(example, known))
         for example, detections in zip(seen.examples, seen.detections, strict=True)
     ]
 
 
 def compare(
-    family: str, ours: Seen, theirs: Seen, classes: Sequence[str], iou: float = 0.5
+    family: str, ours: Appraisal, theirs: Appraisal, classes: Sequence[str], iou: float = 0.5
 ) -> dict[str, Any]:
     """How much better one model is than another on the same pictures."""
     if families.find(family).task is Task.CLASSIFY:
@@ -124,7 +126,7 @@ def compare(
 
 
 def by_image(
-    ours: Seen, theirs: Seen, classes: Sequence[str], iou: float = 0.5
+    ours: Appraisal, theirs: Appraisal, classes: Sequence[str], iou: float = 0.5
 ) -> list[dict[str, Any]]:
     """Where two models differ: boxes gained and lost, false calls more or less, most first.
 
@@ -147,7 +149,7 @@ def _change(row: Mapping[str, Any]) -> int:
 
 
 def _hits(
-    images: Sequence[Judged], classes: int, iou: float
+    images: Sequence[JudgedImage], classes: int, iou: float
 ) -> list[tuple[np.ndarray[Any, np.dtype[np.bool_]], int]]:
     """Which truths of each image are found, and how many detections are wrong."""
     score = metrics.best_score(metrics.rank_all(images, classes, iou))
@@ -159,7 +161,9 @@ def _hits(
     return hits
 
 
-def _compare_classified(ours: Seen, theirs: Seen, classes: Sequence[str]) -> dict[str, Any]:
+def _compare_classified(
+    ours: Appraisal, theirs: Appraisal, classes: Sequence[str]
+) -> dict[str, Any]:
     """Right and wrong picture by picture, with the bootstrap's interval."""
     truths = np.array([list(classes).index(example.label) for example in ours.examples])
     right = [_scores(seen, len(classes)).argmax(axis=1) == truths for seen in (ours, theirs)]
@@ -173,7 +177,7 @@ def _compare_classified(ours: Seen, theirs: Seen, classes: Sequence[str]) -> dic
     }
 
 
-def _scores(seen: Seen, classes: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _scores(seen: Appraisal, classes: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A classifier's answer is one row a class, each over the whole picture.
 
     The chances of two classes that were merged are those of the one together.

@@ -16,7 +16,7 @@ TINY = float(np.spacing(1))
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedImage:
     """One image: its detections (n, 6) and its truths (m, 5), columns as in `backend.matching`."""
 
     detections: NDArray[np.floating]
@@ -47,7 +47,7 @@ class Curve:
 
 
 def rank(
-    images: Sequence[Judged],
+    images: Sequence[JudgedImage],
     index: int,
     ious: Sequence[float],
     area: tuple[float, float] | None = None,
@@ -106,7 +106,11 @@ def operating_point(ranking: Ranking, at: int = 0) -> tuple[float, float, float,
 
 
 def _judge(
-    image: Judged, index: int, ious: Sequence[float], area: tuple[float, float] | None, limit: int
+    image: JudgedImage,
+    index: int,
+    ious: Sequence[float],
+    area: tuple[float, float] | None,
+    limit: int,
 ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_], int]:
     rows = matching.best_first(image.detections, image.detections[:, 5] == index)[:limit]
     found = image.detections[rows]

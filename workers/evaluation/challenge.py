@@ -12,7 +12,7 @@ from backend.storage.classes import figures as figures_
 from workers.context import Context
 from workers.data import LaidOut
 from workers.evaluation import appraisal, record
-from workers.evaluation.appraisal import Seen
+from workers.evaluation.appraisal import Appraisal
 
 MOST = 300
 Share = tuple[float, float]
@@ -42,7 +42,12 @@ def measure(
 
 
 def against(
-    context: Context, other: Model, laid_out: LaidOut, ours: Seen, share: Share, iou: float = 0.5
+    context: Context,
+    other: Model,
+    laid_out: LaidOut,
+    ours: Appraisal,
+    share: Share,
+    iou: float = 0.5,
 ) -> dict[str, Any]:
     """How what was seen stands beside what another model of the project sees there."""
     classes = laid_out.set.classes
@@ -76,7 +81,7 @@ def telling(context: Context, share: Share, who: str) -> Callable[[float, str], 
     return lambda part, text: context.progress(begin + part * (end - begin), f"{who}: {text}")
 
 
-def _learned(context: Context, other: Model, laid_out: LaidOut, ours: Seen) -> int:
+def _learned(context: Context, other: Model, laid_out: LaidOut, ours: Appraisal) -> int:
     """How many of the pictures the other model knows by heart."""
     if other.snapshot_id is None:
         return 0

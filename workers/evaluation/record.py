@@ -13,7 +13,7 @@ from backend.storage import findings
 from workers.context import Context
 from workers.data import LaidOut
 from workers.engine import ledger
-from workers.evaluation.appraisal import Seen
+from workers.evaluation.appraisal import Appraisal
 
 PURPOSE = "evaluate"
 PART = 200
@@ -22,7 +22,7 @@ LEAST_SCORE = 0.05
 MOST = 100
 
 
-def keep(context: Context, model: Model, weights: str, laid_out: LaidOut, seen: Seen) -> None:
+def keep(context: Context, model: Model, weights: str, laid_out: LaidOut, seen: Appraisal) -> None:
     """Write the run under the job's id; an attempt that was cut short is filled up."""
     if families.find(model.family).task is Task.CLASSIFY:
         return
@@ -41,7 +41,7 @@ def keep(context: Context, model: Model, weights: str, laid_out: LaidOut, seen: 
     write(context, run, laid_out, seen)
 
 
-def write(context: Context, run: Run, laid_out: LaidOut, seen: Seen) -> None:
+def write(context: Context, run: Run, laid_out: LaidOut, seen: Appraisal) -> None:
     """Write a run; the rows that an earlier attempt has written stay."""
     rows = list(_rows(laid_out, seen))
     for start in range(0, len(rows), PART):
@@ -61,7 +61,7 @@ def measured(context: Context, model_id: int | None, figures: Mapping[str, Any])
         measurements.keep(session, context.job.id, model_id, figures)
 
 
-def _rows(laid_out: LaidOut, seen: Seen) -> Iterator[RunImage]:
+def _rows(laid_out: LaidOut, seen: Appraisal) -> Iterator[RunImage]:
     labels = [Label(name, class_id) for name, class_id in laid_out.classes.items()]
     for example, detections in zip(seen.examples, seen.detections, strict=True):
         refused = seen.refused.get(example.name, "")

@@ -104,7 +104,7 @@ class Reporter(Protocol):
         """A line for the job's log."""
 
 
-class Model(Protocol):
+class LoadedModel(Protocol):
     """A trained model in memory."""
 
     @property
@@ -130,13 +130,13 @@ class Laying(Protocol):
         ...
 
 
-class Implementation(Protocol):
+class FamilyModule(Protocol):
     """A module of this folder."""
 
     train: Callable[[TrainingSet, Path | None, Parameters, Reporter, Path], Trained]
-    load: Callable[[Path | None, str], Model]
+    load: Callable[[Path | None, str], LoadedModel]
 
 
-def implementation(family: str) -> Implementation:
+def implementation(family: str) -> FamilyModule:
     """The module that implements a family of `backend.families`."""
-    return cast("Implementation", importlib.import_module(families.find(family).module))
+    return cast("FamilyModule", importlib.import_module(families.find(family).module))

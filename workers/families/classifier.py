@@ -54,7 +54,7 @@ def train(
     _check_labels(data)
     variant = known(parameters.variant or "resnet18")
     chosen = start.choose(FAMILY, variant, begin, parameters.extra)
-    task = basics.Task(data, chosen, parameters, folder.resolve())
+    task = basics.TrainingTask(data, chosen, parameters, folder.resolve())
     return distributed.train(_loop, task, reporter)
 
 
@@ -71,7 +71,7 @@ def load(path: Path | None, device: str = "cpu") -> Classifier:
 class Classifier:
     """A classifier in memory; `network` maps normalised RGB batches to one logit a class."""
 
-    def __init__(self, header: weight_files.Header, network: nn.Module, device: str) -> None:
+    def __init__(self, header: weight_files.WeightsHeader, network: nn.Module, device: str) -> None:
         self.header, self.device = header, torch.device(device)
         self.classes, self.image_size = header.classes, header.image_size
         self.network = network.to(self.device).eval()
@@ -89,19 +89,19 @@ class Classifier:
         return publishing.write(self.network, shape, runtime, folder, self.header)
 
 
-class Lesson:
+class ClassLesson:
     """Pictures with one class each."""
 
     best_by = "accuracy"
     rate, rate_batch = 1e-3, 32
 
-    def __init__(self, task: basics.Task, reporter: Reporter) -> None:
+    def __init__(self, task: basics.TrainingTask, reporter: Reporter) -> None:
         given, self.classes = task.parameters, task.data.classes
         variant = given.variant or "resnet18"
         self.network = build(variant, len(self.classes))
         if task.start is not None:
             states.begin(self.network, task.start, FAMILY, variant, self.classes, RENAMED)
-        self.header = weight_files.Header(FAMILY, variant, self.classes, given.image_size)
+        self.header = weight_files.WeightsHeader(FAMILY, variant, self.classes, given.image_size)
         labelled = tuple(each for each in task.data.examples if each.label)
         data = TrainingSet(self.classes, labelled)
         self.examples: Sequence[Example] = data.of(Split.TRAIN)
@@ -180,5 +180,5 @@ def _check_labels(data: TrainingSet) -> None:
         raise Refused("A classifier needs training images of at least two classes.")
 
 
-def _loop(task: basics.Task, place: basics.Place, reporter: Reporter) -> Mapping[str, Any]:
-    return loop.run(task, place, reporter, Lesson)
+def _loop(task: basics.TrainingTask, place: basics.Place, reporter: Reporter) -> Mapping[str, Any]:
+    return loop.run(task, place, reporter, ClassLesson)

@@ -18,7 +18,7 @@ from torch import nn
 from backend.domain import Split
 from backend.errors import Refused
 from workers.evaluation import metrics
-from workers.evaluation.average_precision import Judged
+from workers.evaluation.average_precision import JudgedImage
 from workers.families import faster_rcnn_network as networks
 from workers.families import letterbox
 from workers.families.base import (
@@ -55,7 +55,7 @@ def train(
     basics.check_boxes(data)
     variant = networks.known(parameters.variant or "mobilenet")
     chosen = start.choose(FAMILY, variant, begin, parameters.extra)
-    task = basics.Task(data, chosen, parameters, folder.resolve())
+    task = basics.TrainingTask(data, chosen, parameters, folder.resolve())
     return distributed.train(_loop, task, reporter)
 
 
@@ -77,7 +77,7 @@ def load(path: Path | None, device: str = "cpu") -> FasterRcnn:
 class FasterRcnn:
     """A Faster R-CNN in memory; `network` takes a list of RGB pictures in 0..1 of any size."""
 
-    def __init__(self, header: weight_files.Header, network: nn.Module, device: str) -> None:
+    def __init__(self, header: weight_files.WeightsHeader, network: nn.Module, device: str) -> None:
         self.header, self.device = header, torch.device(device)
         self.classes, self.image_size = header.classes, header.image_size
         self.network = network.to(self.device).eval()
@@ -94,13 +94,13 @@ class FasterRcnn:
         return publishing.write(_Flat(self.network), shape, runtime, folder, self.header)
 
 
-class Lesson:
+class BoxLesson:
     """Pictures with boxes."""
 
     best_by = "map50"
     rate, rate_batch = 2e-4, 4
 
-    def __init__(self, task: basics.Task, reporter: Reporter) -> None:
+    def __init__(self, task: basics.TrainingTask, reporter: Reporter) -> None:
         given, self.classes = task.parameters, task.data.classes
         variant, frozen = given.variant or "mobilenet", task.start is not None
         self.network = networks.build(variant, len(self.classes), given.image_size, frozen)
@@ -110,7 +110,9 @@ class Lesson:
                 networks.RENAMED, part="backbone.body.",
             )  # fmt: skip
         extra = {"frozen": frozen}
-        self.header = weight_files.Header(FAMILY, variant, self.classes, given.image_size, extra)
+        self.header = weight_files.WeightsHeader(
+            FAMILY, variant, self.classes, given.image_size, extra
+        )
         self.examples: Sequence[Example] = task.data.of(Split.TRAIN)
         self.judge_on: Sequence[Example] = basics.judged_on(task.data, reporter)
 
@@ -145,7 +147,7 @@ class Lesson:
         answers = []
         for example in examples:
             found = network([tensor(basics.pixels(example)).to(device)])[0]
-            answers.append(Judged(rows(found), basics.boxes(example, self.classes)))
+            answers.append(JudgedImage(rows(found), basics.boxes(example, self.classes)))
         return answers
 
     def figures(self, answers: Sequence[Any]) -> Mapping[str, float]:
@@ -180,5 +182,5 @@ class _Flat(nn.Module):
         return answer["boxes"], answer["scores"], answer["labels"]
 
 
-def _loop(task: basics.Task, place: basics.Place, reporter: Reporter) -> Mapping[str, Any]:
-    return loop.run(task, place, reporter, Lesson)
+def _loop(task: basics.TrainingTask, place: basics.Place, reporter: Reporter) -> Mapping[str, Any]:
+    return loop.run(task, place, reporter, BoxLesson)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.errors import LoupeError
-from backend.runs.detection import Subject
+from backend.runs.detection import Target
 from backend.settings import Settings
 from backend.storage.files import Files
 from workers.engine import decoding
@@ -46,7 +46,7 @@ class Lookalikes:
         self._small: OrderedDict[str, Pixels | None] = OrderedDict()
 
     def learn(
-        self, goldens: Sequence[Subject], told: Callable[[int, int], None] = lambda *_: None
+        self, goldens: Sequence[Target], told: Callable[[int, int], None] = lambda *_: None
     ) -> None:
         """See to it that each golden has its signature; the first time they are all opened."""
         if all(one.sha256 in self._signatures for one in goldens):
@@ -64,9 +64,9 @@ class Lookalikes:
             _keep(self._file, icons)
         self._signatures |= {sha256: _normal(icon) for sha256, icon in icons.items()}
 
-    def best(self, board: Pixels, goldens: Sequence[Subject]) -> Subject | None:
+    def best(self, board: Pixels, goldens: Sequence[Target]) -> Target | None:
         """The golden that lies best; a lone one must fit all the same, so no other product does."""
-        fits: list[tuple[float, Subject]] = []
+        fits: list[tuple[float, Target]] = []
         for golden in self.closest(board, goldens):
             fits.append((self._worth(board, golden), golden))
             if fits[-1][0] >= SURE:
@@ -74,7 +74,7 @@ class Lookalikes:
         worth, best = max(fits, key=lambda one: one[0], default=(0.0, None))
         return best if worth >= LEAST else None
 
-    def closest(self, board: Pixels, goldens: Sequence[Subject]) -> list[Subject]:
+    def closest(self, board: Pixels, goldens: Sequence[Target]) -> list[Target]:
         """The few goldens that look most like the picture, best first."""
         self.learn(goldens)
         known = [one for one in goldens if self._signatures[one.sha256] is not None]
@@ -84,7 +84,7 @@ class Lookalikes:
         alike = np.max([signatures @ turned for turned in _turned(signature(board))], axis=0)
         return [known[at] for at in np.argsort(-alike, kind="stable")[:CLOSEST]]
 
-    def open(self, picture: Subject) -> Pixels | None:
+    def open(self, picture: Target) -> Pixels | None:
         """A small picture; None where it cannot be read, which the run itself will tell."""
         if picture.sha256 not in self._small:
             self._small[picture.sha256] = self._opened(picture.sha256)
@@ -93,7 +93,7 @@ class Lookalikes:
         self._small.move_to_end(picture.sha256)
         return self._small[picture.sha256]
 
-    def _worth(self, board: Pixels, golden: Subject) -> float:
+    def _worth(self, board: Pixels, golden: Target) -> float:
         pixels = self.open(golden)
         return 0.0 if pixels is None else worth(board, pixels)
 

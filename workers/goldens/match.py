@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from backend.labels import images
 from backend.runs import detection
-from backend.runs.detection import Subject
+from backend.runs.detection import Target
 from workers.context import Context
 from workers.goldens.lookalikes import Lookalikes
 
@@ -32,15 +32,15 @@ def fit(context: Context, project_id: int, source: Mapping[str, object]) -> None
 class Candidates:
     """The goldens of a project, by group and by name."""
 
-    def __init__(self, goldens: Sequence[Subject]) -> None:
+    def __init__(self, goldens: Sequence[Target]) -> None:
         self._all = goldens
-        self._groups: dict[str, list[Subject]] = {}
-        self._names: dict[str, list[Subject]] = {}
+        self._groups: dict[str, list[Target]] = {}
+        self._names: dict[str, list[Target]] = {}
         for golden in goldens:
             self._groups.setdefault(golden.group, []).append(golden)
             self._names.setdefault(_stem(golden.name), []).append(golden)
 
-    def of(self, image: Subject) -> Sequence[Subject]:
+    def of(self, image: Target) -> Sequence[Target]:
         """The goldens of the image's group, else those whose name its own begins with, else all."""
         if image.group and image.group in self._groups:
             return self._groups[image.group]
@@ -57,7 +57,7 @@ def _stem(name: str) -> str:
     return stem or name
 
 
-def _fitted(lost: Sequence[Subject], candidates: Candidates, alike: Lookalikes) -> Found:
+def _fitted(lost: Sequence[Target], candidates: Candidates, alike: Lookalikes) -> Found:
     found: Found = {}
     for image in lost:
         board = alike.open(image)

@@ -16,7 +16,7 @@ from workers.context import Context
 from workers.evaluation import appraisal, metrics
 from workers.evaluation.appraisal import Tell
 from workers.families.base import Example
-from workers.runtimes import Source, preparing
+from workers.runtimes import ModelSource, preparing
 
 MOST = 192
 LEAST_SCORE = 0.001
@@ -26,7 +26,7 @@ LEAST_SCORE = 0.001
 class Bench:
     """A model on pictures; `known` are its classes as the labels of these call them."""
 
-    source: Source
+    source: ModelSource
     examples: Sequence[Example]
     classes: Sequence[str]
     known: Sequence[str]
@@ -46,7 +46,7 @@ def run(context: Context) -> Mapping[str, Any]:
     examples = snapshot.of(split)[:MOST]
     size = int(model.parameters.get("image_size", 0))
     weights = context.files.local_path(model.weights)
-    source = Source(model.family, weights, chosen.classes, size)
+    source = ModelSource(model.family, weights, chosen.classes, size)
     rows = list(_rows(context, Bench(source, examples, snapshot.classes, laid_out.known(model))))
     with context.database.write.begin() as session:
         context.fence(session)

@@ -22,8 +22,8 @@ from workers.engine import pools, setups, sources
 from workers.engine.chunks import Work
 from workers.engine.ledger import Ledger
 from workers.engine.pools import Pool
-from workers.engine.setups import Rooms
-from workers.engine.sources import Item
+from workers.engine.setups import Stores
+from workers.engine.sources import SourcePicture
 from workers.engine.work import Setup
 from workers.goldens import match
 from workers.runtimes.preparing import Prepared
@@ -32,7 +32,7 @@ from workers.runtimes.preparing import Prepared
 def run(context: Context) -> Mapping[str, Any]:
     """Look at every image once; a second attempt goes on where the first one stopped."""
     request = cast("kinds.Detect", context.request)
-    rooms = Rooms(context.database, context.files, context.settings)
+    stores = Stores(context.database, context.files, context.settings)
     with context.database.read() as session:
         chosen = choice.chosen_by(session, request)
     if request.project_id is not None and families.find(chosen.family).needs_golden:
@@ -43,10 +43,10 @@ def run(context: Context) -> Mapping[str, Any]:
         raise Refused("There is no image to look at: the chosen filter lets none through.")
     pictures = [Path(item.source) for item in items if "://" not in item.source and not item.error]
     project, options = request.project_id, request.options
-    prepared = setups.prepare(rooms, project, chosen, options, pictures)
-    setup = setups.setup(rooms, project, chosen, prepared, options)
+    prepared = setups.prepare(stores, project, chosen, options, pictures)
+    setup = setups.setup(stores, project, chosen, prepared, options)
     with pools.standing_by(context, setup, len(items), options.get("ray")) as ready:
-        labels = setups.labels(rooms, project, chosen, prepared)
+        labels = setups.labels(stores, project, chosen, prepared)
         book = Ledger(context, labels, [sources.hashed(one) for one in items])
         book.open(describe(context, chosen, prepared, setup, request.source))
         book.set_aside(item for _, item in book.remaining())
@@ -99,7 +99,7 @@ def _look(
         book.follow(pool.run(pools.cut(work, pool.size)))
 
 
-def _items(context: Context, request: kinds.Detect) -> Iterator[Item]:
+def _items(context: Context, request: kinds.Detect) -> Iterator[SourcePicture]:
     if "path" in request.source:
         with context.database.read() as session:
             written = findings.numbers(session, context.job.id)
@@ -111,4 +111,6 @@ def _items(context: Context, request: kinds.Detect) -> Iterator[Item]:
         for one in detection.subjects(session, request.project_id, request.source):
             golden = context.files.location(one.golden_sha256) if one.golden_sha256 else ""
             source = context.files.location(one.sha256)
-            yield Item(one.image_id, one.name, source, one.sha256, golden, one.golden_sha256)
+            yield SourcePicture(
+                one.image_id, one.name, source, one.sha256, golden, one.golden_sha256
+            )

@@ -13,7 +13,7 @@ from workers import data
 from workers.context import Context
 from workers.data import LaidOut
 from workers.evaluation import appraisal, challenge, record
-from workers.evaluation.appraisal import Seen
+from workers.evaluation.appraisal import Appraisal
 
 
 def run(context: Context) -> Mapping[str, Any]:
@@ -43,7 +43,7 @@ def run(context: Context) -> Mapping[str, Any]:
 
 
 def _against(
-    context: Context, request: kinds.Evaluate, laid_out: LaidOut, seen: Seen
+    context: Context, request: kinds.Evaluate, laid_out: LaidOut, seen: Appraisal
 ) -> Mapping[str, Any]:
     """How it stands beside the other model, if one is named."""
     if request.against is None:

@@ -16,7 +16,7 @@ from workers import data
 from workers.context import Context
 from workers.data import LaidOut
 from workers.evaluation import appraisal, challenge, metrics, record
-from workers.evaluation.appraisal import Seen
+from workers.evaluation.appraisal import Appraisal
 from workers.families.base import NOTHING, Detections, Example
 
 IMPORTED = "imported"
@@ -43,7 +43,7 @@ def run(context: Context) -> Mapping[str, Any]:
 
 def _seen(
     context: Context, request: kinds.Judge, laid_out: LaidOut, examples: tuple[Example, ...]
-) -> tuple[Seen, Mapping[str, int]]:
+) -> tuple[Appraisal, Mapping[str, int]]:
     classes = laid_out.set.classes
     images = {example.name: laid_out.ids[example.name] for example in examples}
     path = context.files.local_path(request.file)
@@ -55,7 +55,7 @@ def _seen(
         )
     rows = tuple(_rows(read.found.get(example.name, []), classes) for example in examples)
     counts = {"strange_images": read.strange_images, "strange_classes": read.strange_classes}
-    return Seen(examples, rows, {}), counts
+    return Appraisal(examples, rows, {}), counts
 
 
 def _rows(found: list[Detection], classes: tuple[str, ...]) -> Detections:
@@ -65,7 +65,7 @@ def _rows(found: list[Detection], classes: tuple[str, ...]) -> Detections:
 
 
 def _against(
-    context: Context, request: kinds.Judge, laid_out: LaidOut, seen: Seen
+    context: Context, request: kinds.Judge, laid_out: LaidOut, seen: Appraisal
 ) -> Mapping[str, Any]:
     """How it stands beside the model whose snapshot it is judged by, if there is one."""
     if request.model_id is None:

@@ -28,7 +28,7 @@ TRAINED = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TrainingReporter:
     """The reporter of the training proper: its whole is a part of the job's."""
 
     context: Context
@@ -94,7 +94,7 @@ def _train(context: Context, request: kinds.Train, laid_out: LaidOut) -> Trained
     folder = _folder(context, laid_out)
     family = base.implementation(request.family)
     start = _start(context, request, laid_out)
-    return family.train(laid_out.set, start, parameters, Part(context), folder)
+    return family.train(laid_out.set, start, parameters, TrainingReporter(context), folder)
 
 
 def _folder(context: Context, laid_out: LaidOut) -> Path:

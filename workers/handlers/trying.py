@@ -19,8 +19,8 @@ from backend.models.choice import Label
 from backend.runs import detection
 from workers.context import Context
 from workers.engine import decoding, ledger, setups, work
-from workers.engine.setups import Rooms
-from workers.families.base import Answer, Detections, Model, Picture, Pixels
+from workers.engine.setups import Stores
+from workers.families.base import Answer, Detections, LoadedModel, Picture, Pixels
 from workers.goldens import lookalikes
 from workers.goldens.lookalikes import Lookalikes
 
@@ -37,7 +37,7 @@ class Trier:
     """Keeps the last models in memory."""
 
     def __init__(self) -> None:
-        self._models: OrderedDict[str, Model] = OrderedDict()
+        self._models: OrderedDict[str, LoadedModel] = OrderedDict()
         self._alike: Lookalikes | None = None
 
     def answer(self, context: Context) -> Mapping[str, Any]:
@@ -67,7 +67,7 @@ class Trier:
         }
 
     def _boxes(
-        self, context: Context, request: kinds.Try, model: Model, decoded: decoding.Decoded
+        self, context: Context, request: kinds.Try, model: LoadedModel, decoded: decoding.Decoded
     ) -> Detections:
         picture = Picture(decoded.pixels)
         if families.find(request.family).needs_golden:
@@ -96,20 +96,22 @@ class Trier:
         data = decoding.read(context.files.location(best.sha256))
         return decoding.decode(data, f"its golden {best.name}").pixels
 
-    def _model(self, context: Context, request: kinds.Try) -> tuple[Model, str, Sequence[Label]]:
-        rooms = Rooms(context.database, context.files, context.settings)
+    def _model(
+        self, context: Context, request: kinds.Try
+    ) -> tuple[LoadedModel, str, Sequence[Label]]:
+        stores = Stores(context.database, context.files, context.settings)
         with context.database.read() as session:
             chosen = choice.chosen_by(session, request)
         options = {"confidence": LEAST, **request.options}
-        prepared = setups.prepare(rooms, request.project_id, chosen, options, apart=True)
-        setup = setups.setup(rooms, request.project_id, chosen, prepared, options)
+        prepared = setups.prepare(stores, request.project_id, chosen, options, apart=True)
+        setup = setups.setup(stores, request.project_id, chosen, prepared, options)
         key = f"{prepared.key} {prepared.source.classes} {setup.confidence} {setup.tile}"
         if key not in self._models:
             self._models[key] = work.load(setup)
             if len(self._models) > MOST_MODELS:
                 self._models.popitem(last=False)
         self._models.move_to_end(key)
-        labels = setups.labels(rooms, request.project_id, chosen, prepared)
+        labels = setups.labels(stores, request.project_id, chosen, prepared)
         return self._models[key], chosen.name, labels
 
 

@@ -23,9 +23,9 @@ from workers.context import Context
 from workers.engine import chunks, decoding, setups, sources
 from workers.engine.chunks import Work
 from workers.engine.ledger import Ledger
-from workers.engine.setups import Rooms
-from workers.engine.sources import Item
-from workers.engine.work import Worker
+from workers.engine.setups import Stores
+from workers.engine.sources import SourcePicture
+from workers.engine.work import ChunkWorker
 from workers.goldens import lookalikes
 from workers.goldens.lookalikes import Lookalikes
 from workers.handlers import detect
@@ -56,22 +56,22 @@ def run(context: Context) -> Mapping[str, Any]:
     folder = Path(request.folder)
     if families.find(request.family).needs_golden and request.project_id is None:
         raise Refused("The golden board needs a project with golden pictures.")
-    rooms = Rooms(context.database, context.files, context.settings)
+    stores = Stores(context.database, context.files, context.settings)
     with context.database.read() as session:
         chosen = choice.chosen_by(session, request)
-    prepared = setups.prepare(rooms, request.project_id, chosen, request.options)
-    setup = setups.setup(rooms, request.project_id, chosen, prepared, request.options)
-    worker = Worker(setup)
+    prepared = setups.prepare(stores, request.project_id, chosen, request.options)
+    setup = setups.setup(stores, request.project_id, chosen, prepared, request.options)
+    worker = ChunkWorker(setup)
     book = Ledger(context, (), ())
     book.open(detect.describe(context, chosen, prepared, setup, {"path": str(folder)}))
-    Watch(
+    Watcher(
         context, folder, request, worker, book,
-        lambda: setups.labels(rooms, request.project_id, chosen, prepared),
+        lambda: setups.labels(stores, request.project_id, chosen, prepared),
     ).go_on()  # fmt: skip
     return {}
 
 
-class Watch:
+class Watcher:
     """What was seen, and what is still being written."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Watch:
         context: Context,
         folder: Path,
         request: kinds.Watch,
-        worker: Worker,
+        worker: ChunkWorker,
         book: Ledger,
         labels: Callable[[], Sequence[Label]],
     ) -> None:
@@ -157,13 +157,13 @@ class Watch:
         first = self._broken.setdefault(arrival.id, time.monotonic())
         return time.monotonic() - first >= PATIENCE
 
-    def _item(self, arrival: Arrival) -> Item:
+    def _item(self, arrival: Arrival) -> SourcePicture:
         path = Path(arrival.path)
         name = path.relative_to(self._folder).as_posix()
         shown, error = sources.shown_name(name), sources.unnamed(name)
-        return Item(arrival.id, shown, arrival.path, sources.digest(path), error=error)
+        return SourcePicture(arrival.id, shown, arrival.path, sources.digest(path), error=error)
 
-    def _with_golden(self, item: Item) -> Item:
+    def _with_golden(self, item: SourcePicture) -> SourcePicture:
         """The picture with the project's golden that it fits, where the model needs one."""
         if self._project is None:
             return item

@@ -29,7 +29,7 @@ AGAIN = 1.0
 
 def main(descriptor: int) -> None:
     """Wait for the job's number, carry it out, and keep how it ended."""
-    line = wire.Child(descriptor)
+    line = wire.JobEnd(descriptor)
     settings = all_settings.current()
     database = engine.connect(settings)
     number = int(line.first()["job"])
@@ -41,7 +41,7 @@ def main(descriptor: int) -> None:
 
 
 def _run(
-    line: wire.Child, settings: Settings, database: engine.Database, job: Job
+    line: wire.JobEnd, settings: Settings, database: engine.Database, job: Job
 ) -> Mapping[str, Any]:
     scratch.move_in()
     request = kinds.decode(job.kind, job.request)
@@ -125,7 +125,7 @@ def _unexpected(error: Exception) -> str:
     return f"It stopped unexpectedly with {type(error).__name__}{first}. The log tells more."
 
 
-def _cluster(line: wire.Child, context: Context) -> Mapping[str, str]:
+def _cluster(line: wire.JobEnd, context: Context) -> Mapping[str, str]:
     """The worker keeps the cluster, so that it is warm for the next job."""
     answer: Mapping[str, Any] = line.ask({"want": "cluster"}, context.check)
     if answer.get("error"):

@@ -11,11 +11,11 @@ from typing import Protocol, cast
 
 from backend.errors import Invalid, Unavailable
 from backend.runtimes import PRECISIONS
-from workers.families.base import Model
+from workers.families.base import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """A model as it was trained, or as it was given; size 0 and no classes: as its file says."""
 
     family: str
@@ -80,7 +80,7 @@ RUNTIMES = {
 }
 
 
-class Implementation(Protocol):
+class RuntimeModule(Protocol):
     """A module of this folder.
 
     `about` gives the classes and the image size. `prepare` fills a folder from a model, once;
@@ -88,9 +88,9 @@ class Implementation(Protocol):
     the libraries which prepared it.
     """
 
-    about: Callable[[Source], tuple[tuple[str, ...], int]]
-    prepare: Callable[[Source, str, Path, Sequence[Path]], None]
-    load: Callable[[Path, Source, str, float, int], Model]
+    about: Callable[[ModelSource], tuple[tuple[str, ...], int]]
+    prepare: Callable[[ModelSource, str, Path, Sequence[Path]], None]
+    load: Callable[[Path, ModelSource, str, float, int], LoadedModel]
     precision: Callable[[str, str], str]
 
 
@@ -104,9 +104,9 @@ def find(name: str) -> Runtime:
     return runtime
 
 
-def implementation(name: str) -> Implementation:
+def implementation(name: str) -> RuntimeModule:
     """The module that does it."""
-    return cast("Implementation", importlib.import_module(find(name).module))
+    return cast("RuntimeModule", importlib.import_module(find(name).module))
 
 
 def best(family: str) -> Runtime:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workers.families import base, golden
-from workers.families.base import Model
+from workers.families.base import LoadedModel
 from workers.families.golden import golden_file
-from workers.runtimes import Source, partners
+from workers.runtimes import ModelSource, partners
 
 
 def precision(wanted: str, family: str) -> str:
@@ -17,20 +17,22 @@ def precision(wanted: str, family: str) -> str:
     return "f32"
 
 
-def about(source: Source) -> tuple[tuple[str, ...], int]:
+def about(source: ModelSource) -> tuple[tuple[str, ...], int]:
     """The classes and the image size of the loaded model."""
     model = _golden(source, None) if source.family == "golden" else load(Path(), source, "", 0, 1)
     return model.classes, source.image_size or int(getattr(model, "image_size", 0))
 
 
-def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
+def prepare(source: ModelSource, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
     """The weights themselves are loaded; only what a golden model asks is made quick."""
     del precision
     if source.family == "golden":
         partners.prepare(source.weights, folder, pictures)
 
 
-def load(folder: Path, source: Source, precision: str, confidence: float, threads: int) -> Model:
+def load(
+    folder: Path, source: ModelSource, precision: str, confidence: float, threads: int
+) -> LoadedModel:
     """What the family loads; the worker drops what it is not confident of."""
     del precision, confidence
     if source.family == "golden":
@@ -39,7 +41,7 @@ def load(folder: Path, source: Source, precision: str, confidence: float, thread
     return base.implementation(source.family).load(source.weights, "")
 
 
-def _golden(source: Source, detector: Model | None) -> Model:
+def _golden(source: ModelSource, detector: LoadedModel | None) -> LoadedModel:
     if source.weights is None:
         return golden.untrained(source.classes)
     return golden_file.read(source.weights, "", detector)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.errors import Invalid
-from workers.runtimes import Source
+from workers.runtimes import ModelSource
 
 
 def yolo(path: Path) -> tuple[Any, tuple[str, ...]]:
@@ -18,7 +18,7 @@ def yolo(path: Path) -> tuple[Any, tuple[str, ...]]:
     return network, header.classes
 
 
-def about(source: Source) -> tuple[tuple[str, ...], int]:
+def about(source: ModelSource) -> tuple[tuple[str, ...], int]:
     """The classes and the image size of a source, its own where it does not name them."""
     if source.weights is None:
         raise Invalid(f"The family {source.family} needs weights: train a model first.")
@@ -33,7 +33,7 @@ def about(source: Source) -> tuple[tuple[str, ...], int]:
     return header.classes, source.image_size or header.image_size
 
 
-def quick_detector(source: Source, keep: int) -> Any:
+def quick_detector(source: ModelSource, keep: int) -> Any:
     """The graph for one picture at a time, which leaves out what its scores make superfluous."""
     from workers.runtimes.graph import QuickYoloGraph
 
@@ -42,7 +42,7 @@ def quick_detector(source: Source, keep: int) -> Any:
     return QuickYoloGraph(yolo(source.weights)[0], keep).eval()
 
 
-def detector(source: Source) -> tuple[Any, tuple[str, ...]]:
+def detector(source: ModelSource) -> tuple[Any, tuple[str, ...]]:
     """The graph of a YOLO, and its classes."""
     from workers.runtimes.graph import YoloGraph
 
@@ -52,7 +52,7 @@ def detector(source: Source) -> tuple[Any, tuple[str, ...]]:
     return YoloGraph(network).eval(), classes
 
 
-def torchvision(source: Source) -> Any:
+def torchvision(source: ModelSource) -> Any:
     """The graph of a family that torchvision's networks serve."""
     from workers.families import classifier, faster_rcnn
     from workers.runtimes.torchvision_graphs import LabelGraph, RcnnGraph

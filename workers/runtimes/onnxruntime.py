@@ -11,8 +11,8 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from workers.families.base import Model
-from workers.runtimes import Source
+from workers.families.base import LoadedModel
+from workers.runtimes import ModelSource
 from workers.runtimes.boxes import BoxModel
 
 GRAPH = "graph.onnx"
@@ -28,14 +28,14 @@ def precision(wanted: str, family: str) -> str:
     return "f32"
 
 
-def about(source: Source) -> tuple[tuple[str, ...], int]:
+def about(source: ModelSource) -> tuple[tuple[str, ...], int]:
     """The classes and the image size."""
     from workers.runtimes import networks
 
     return networks.about(source)
 
 
-def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
+def prepare(source: ModelSource, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
     """Write the graph for any number of pictures of any size."""
     del precision, pictures
     import torch
@@ -54,7 +54,9 @@ def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Pat
         )  # fmt: skip
 
 
-def load(folder: Path, source: Source, precision: str, confidence: float, threads: int) -> Model:
+def load(
+    folder: Path, source: ModelSource, precision: str, confidence: float, threads: int
+) -> LoadedModel:
     """The model on the card if this build of the library reaches one."""
     del precision
     forward = OnnxForward(folder / GRAPH, threads)

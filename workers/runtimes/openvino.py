@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from backend.errors import Invalid, Refused
 from workers.families import letterbox
-from workers.families.base import Model
-from workers.runtimes import Source, compiled
+from workers.families.base import LoadedModel
+from workers.runtimes import ModelSource, compiled
 from workers.runtimes.boxes import BoxModel
 from workers.runtimes.labels import LabelModel
 
@@ -55,14 +55,14 @@ def _computes_in_bf16() -> bool:
     return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 
-def about(source: Source) -> tuple[tuple[str, ...], int]:
+def about(source: ModelSource) -> tuple[tuple[str, ...], int]:
     """The classes and the image size."""
     from workers.runtimes import networks
 
     return networks.about(source)
 
 
-def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
+def prepare(source: ModelSource, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
     """Write the graph for any picture size; for int8, quantised after looking at pictures."""
     import openvino
 
@@ -86,7 +86,9 @@ def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Pat
         openvino.save_model(model, str(folder / name), compress_to_fp16=False)
 
 
-def load(folder: Path, source: Source, precision: str, confidence: float, threads: int) -> Model:
+def load(
+    folder: Path, source: ModelSource, precision: str, confidence: float, threads: int
+) -> LoadedModel:
     """The model, compiled for each input shape when it first comes."""
     if source.family != "yolo":
         plain = OpenVinoForward(folder / GRAPH, precision, threads)

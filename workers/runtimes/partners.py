@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workers import runtimes
-from workers.families.base import Model
+from workers.families.base import LoadedModel
 from workers.families.golden import golden_file
-from workers.runtimes import Source
+from workers.runtimes import ModelSource
 
 FILE, FACTS = "detector", "detector.json"
 LEAST = 0.001  # the golden model weighs faint evidence by itself
@@ -23,18 +23,18 @@ def prepare(golden: Path | None, folder: Path, pictures: Sequence[Path]) -> None
     family, data = found
     (folder / FILE).write_bytes(data)
     row = runtimes.best(family)
-    code, source = runtimes.implementation(row.name), Source(family, folder / FILE)
+    code, source = runtimes.implementation(row.name), ModelSource(family, folder / FILE)
     classes, size = code.about(source)
     precision = code.precision("", family)
-    code.prepare(Source(family, folder / FILE, classes, size), precision, folder, pictures)
+    code.prepare(ModelSource(family, folder / FILE, classes, size), precision, folder, pictures)
     facts = [family, row.name, precision, classes, size]
     (folder / FACTS).write_text(json.dumps(facts))
 
 
-def load(folder: Path, threads: int) -> Model | None:
+def load(folder: Path, threads: int) -> LoadedModel | None:
     """The detector in memory, if the folder holds one."""
     if not (folder / FACTS).is_file():
         return None
     family, runtime, precision, classes, size = json.loads((folder / FACTS).read_text())
-    source = Source(family, folder / FILE, tuple(classes), size)
+    source = ModelSource(family, folder / FILE, tuple(classes), size)
     return runtimes.implementation(runtime).load(folder, source, precision, LEAST, threads)

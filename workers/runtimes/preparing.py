@@ -14,8 +14,8 @@ from pathlib import Path
 from backend import apart
 from backend.errors import Invalid, NotFound
 from workers import runtimes
-from workers.families.base import Model
-from workers.runtimes import Source
+from workers.families.base import LoadedModel
+from workers.runtimes import ModelSource
 
 GENERATION = 8  # of what `prepare` writes; a change makes every model be prepared anew
 FACTS = "prepared.json"
@@ -28,12 +28,12 @@ class Prepared:
     key: str
     runtime: str
     precision: str
-    source: Source
+    source: ModelSource
     folder: Path
 
 
 def prepare(
-    source: Source,
+    source: ModelSource,
     cache: Path,
     runtime: str = "",
     precision: str = "",
@@ -47,7 +47,7 @@ def prepare(
 
 
 def prepare_apart(
-    source: Source,
+    source: ModelSource,
     cache: Path,
     runtime: str = "",
     precision: str = "",
@@ -61,13 +61,13 @@ def prepare_apart(
         return process.submit(prepare, source, cache, runtime, precision, calibration).result()
 
 
-def load(prepared: Prepared, confidence: float = 0.25, threads: int = 1) -> Model:
+def load(prepared: Prepared, confidence: float = 0.25, threads: int = 1) -> LoadedModel:
     """The model in memory of this process."""
     code = runtimes.implementation(prepared.runtime)
     return code.load(prepared.folder, prepared.source, prepared.precision, confidence, threads)
 
 
-def _wanted(source: Source, cache: Path, runtime: str, precision: str) -> Prepared:
+def _wanted(source: ModelSource, cache: Path, runtime: str, precision: str) -> Prepared:
     """What is to be prepared, and where it is kept."""
     row = runtimes.find(runtime) if runtime else runtimes.best(source.family)
     if source.family not in row.families:
@@ -105,7 +105,7 @@ def _fill(wanted: Prepared, calibration: Sequence[Path]) -> None:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _key(source: Source, runtime: str, precision: str) -> str:
+def _key(source: ModelSource, runtime: str, precision: str) -> str:
     text = json.dumps(
         [
             GENERATION,

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workers.families.base import Model
-from workers.runtimes import Source, networks
+from workers.families.base import LoadedModel
+from workers.runtimes import ModelSource, networks
 from workers.runtimes.boxes import BoxModel
 
 CARD_BATCH = 32
@@ -26,11 +26,13 @@ def precision(wanted: str, family: str) -> str:
     return "f16" if torch.cuda.is_available() and wanted in ("", "f16") else "f32"
 
 
-def prepare(source: Source, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
+def prepare(source: ModelSource, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
     """Nothing to do: the weights themselves are loaded."""
 
 
-def load(folder: Path, source: Source, precision: str, confidence: float, threads: int) -> Model:
+def load(
+    folder: Path, source: ModelSource, precision: str, confidence: float, threads: int
+) -> LoadedModel:
     """The model on the card where there is one."""
     del folder
     torch.set_num_threads(threads)

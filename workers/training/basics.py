@@ -25,7 +25,7 @@ NOT_BETTER = "No epoch was better than the start weights on the validation image
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TrainingTask:
     """All that a training loop is told; a retry finds `folder` as the killed process left it."""
 
     data: TrainingSet
@@ -52,12 +52,12 @@ class Place:
 class Loop(Protocol):
     """A family's training loop: the same function in each process; the leader's figures count."""
 
-    def __call__(self, task: Task, place: Place, reporter: Reporter) -> Mapping[str, Any]:
+    def __call__(self, task: TrainingTask, place: Place, reporter: Reporter) -> Mapping[str, Any]:
         """Train from the last checkpoint in the folder, or from the start."""
         ...
 
 
-class Pace:
+class EpochMeter:
     """Passes progress on at most twice a second, so that a fast loop is not slowed by telling."""
 
     def __init__(self, reporter: Reporter, epochs: int, every: float = 0.5) -> None:
@@ -156,7 +156,7 @@ def judged_on(data: TrainingSet, reporter: Reporter) -> tuple[Example, ...]:
     return data.of(Split.TRAIN)
 
 
-def knows_all(task: Task) -> bool:
+def knows_all(task: TrainingTask) -> bool:
     """Whether the start weights are of ours and know each class of the project."""
     if task.start is None or not weight_files.is_ours(task.start):
         return False

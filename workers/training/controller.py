@@ -39,7 +39,7 @@ class Controller(TrainController):  # type: ignore[misc]
         super().__init__(**what)
 
 
-class Trainer(train_torch.TorchTrainer):  # type: ignore[misc]
+class StoppableTrainer(train_torch.TorchTrainer):  # type: ignore[misc]
     """Waits where it can be told to stop, and leaves nothing behind however that ends."""
 
     def __init__(self, mailbox: Any, follow: Follow, *what: Any, **named: Any) -> None:

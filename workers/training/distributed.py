@@ -19,7 +19,7 @@ from workers import cluster
 from workers.families.base import Reporter, Trained
 from workers.families.yolo import offline
 from workers.training import basics
-from workers.training.basics import Loop, Place, Task
+from workers.training.basics import Loop, Place, TrainingTask
 from workers.training.mailbox import Mailbox
 
 RETRIES = 2
@@ -33,14 +33,14 @@ QUICK = {
 }
 
 
-def train(loop: Loop, task: Task, reporter: Reporter) -> Trained:
+def train(loop: Loop, task: TrainingTask, reporter: Reporter) -> Trained:
     """Say where it starts, run the loop, and name the weights that it leaves."""
     begun = f"from {task.start.name}" if task.start else "from scratch, knowing nothing"
     reporter.log(f"Starts {begun}.")
     return Trained(task.folder / "model.safetensors", run(loop, task, reporter))
 
 
-def run(loop: Loop, task: Task, reporter: Reporter) -> Mapping[str, Any]:
+def run(loop: Loop, task: TrainingTask, reporter: Reporter) -> Mapping[str, Any]:
     """The leader's figures. What the reporter raises ends the training in all processes."""
     if task.parameters.workers == 1 and not settings.current().ray_address:
         place = Place(device=basics.device(), threads=basics.threads())
@@ -48,7 +48,7 @@ def run(loop: Loop, task: Task, reporter: Reporter) -> Mapping[str, Any]:
     return _on_ray(loop, task, reporter)
 
 
-def _on_ray(loop: Loop, task: Task, reporter: Reporter) -> Mapping[str, Any]:
+def _on_ray(loop: Loop, task: TrainingTask, reporter: Reporter) -> Mapping[str, Any]:
     ray = cluster.connect(settings.current().ray_address or "local")
     from ray.train.v2.api.exceptions import TrainingFailedError
 
@@ -71,14 +71,18 @@ def _on_ray(loop: Loop, task: Task, reporter: Reporter) -> Mapping[str, Any]:
 
 
 def _trainer(
-    enter: Callable[[], Any], task: Task, gpu: bool, mailbox: Any, follow: Callable[[Any], None]
+    enter: Callable[[], Any],
+    task: TrainingTask,
+    gpu: bool,
+    mailbox: Any,
+    follow: Callable[[Any], None],
 ) -> Any:
     from ray import train
     from ray.train import torch as train_torch
 
     from workers.training import controller
 
-    return controller.Trainer(
+    return controller.StoppableTrainer(
         mailbox,
         follow,
         enter,
@@ -113,7 +117,7 @@ def _follow(mailbox: Any, reporter: Reporter, running: Any) -> None:
         reporter.progress(*last)
 
 
-def _enter(loop: Loop, task: Task, mailbox: Any) -> Mapping[str, Any]:
+def _enter(loop: Loop, task: TrainingTask, mailbox: Any) -> Mapping[str, Any]:
     """One of Ray Train's processes; our own errors go to the mailbox, as Ray would retry them."""
     from ray import train
     from ray.train import torch as train_torch

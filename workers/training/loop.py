@@ -22,7 +22,7 @@ from torch.utils.data import distributed as sampling
 
 from workers.families.base import Example, Parameters, Reporter
 from workers.training import basics
-from workers.training.basics import Place, Task
+from workers.training.basics import Place, TrainingTask
 from workers.weights import weight_files
 
 Losses = Mapping[str, torch.Tensor]
@@ -32,7 +32,7 @@ class Lesson(Protocol):
     """What a family brings to the loop."""
 
     network: nn.Module
-    header: weight_files.Header
+    header: weight_files.WeightsHeader
     examples: Sequence[Example]
     judge_on: Sequence[Example]
     best_by: str
@@ -82,7 +82,10 @@ class Reading(torch_data.Dataset[Any]):
 
 
 def run(
-    task: Task, place: Place, reporter: Reporter, teach: Callable[[Task, Reporter], Lesson]
+    task: TrainingTask,
+    place: Place,
+    reporter: Reporter,
+    teach: Callable[[TrainingTask, Reporter], Lesson],
 ) -> Mapping[str, Any]:
     """Train or go on; the leader leaves model.safetensors and the figures of the best epoch."""
     torch.set_num_threads(place.threads)
@@ -94,18 +97,18 @@ def run(
     course = _restore(task, lesson.network, optimizer, device)
     network = _shared(lesson.network, place, device)
     reading, loader = _loader(lesson, given, place)
-    pace = basics.Pace(reporter, given.epochs)
-    pace.batches = len(loader)
+    meter = basics.EpochMeter(reporter, given.epochs)
+    meter.batches = len(loader)
     if course.epoch == 0 and basics.knows_all(task):
         _judge_start(course, lesson, task, place, reporter)
     while course.epoch < given.epochs and not course.stopped:
         _seed(given.seed, place.rank, course.epoch)
         reading.epoch = course.epoch
         loader.sampler.set_epoch(course.epoch)  # type: ignore[attr-defined]
-        pace.begin_epoch()
-        losses = _epoch(lesson, network, loader, optimizer, given, course.epoch, place, pace)
+        meter.begin_epoch()
+        losses = _epoch(lesson, network, loader, optimizer, given, course.epoch, place, meter)
         drift = basics.drift(lesson.network, place)
-        speed = pace.images_per_second
+        speed = meter.images_per_second
         answers = _gathered(_judged(lesson, place), place)
         course.epoch += 1
         course.figures = {**losses, **lesson.figures(answers), "drift": drift}
@@ -120,7 +123,7 @@ def run(
 
 
 def _judge_start(
-    course: Course, lesson: Lesson, task: Task, place: Place, reporter: Reporter
+    course: Course, lesson: Lesson, task: TrainingTask, place: Place, reporter: Reporter
 ) -> None:
     """The start weights are epoch 0: what comes out is never worse than what went in."""
     course.figures = dict(lesson.figures(_gathered(_judged(lesson, place), place)))
@@ -137,7 +140,7 @@ def _epoch(
     given: Parameters,
     epoch: int,
     place: Place,
-    pace: basics.Pace,
+    meter: basics.EpochMeter,
 ) -> dict[str, float]:
     """One pass over the training images; the mean losses over all processes."""
     network.train()
@@ -158,7 +161,7 @@ def _epoch(
             optimizer.zero_grad()
         for name, value in losses.items():
             sums[name] = sums.get(name, 0.0) + float(value.detach())
-        pace.batch(epoch, len(batch) * place.count, float(total.detach()))
+        meter.batch(epoch, len(batch) * place.count, float(total.detach()))
     means = basics.mean_over_all({k: v / len(loader) for k, v in sums.items()}, place)
     rate = float(optimizer.param_groups[0]["lr"])
     return {**means, "loss": sum(means.values()), "learning_rate": rate}
@@ -207,7 +210,7 @@ def _number(pair: tuple[int, Any]) -> int:
     return pair[0]
 
 
-def _decide(course: Course, lesson: Lesson, task: Task, place: Place) -> None:
+def _decide(course: Course, lesson: Lesson, task: TrainingTask, place: Place) -> None:
     """Keep the best epoch's weights; stop when it lies longer back than the patience."""
     value = course.figures.get(lesson.best_by, -math.inf)
     if value > course.best or course.best == -math.inf:
@@ -220,7 +223,7 @@ def _decide(course: Course, lesson: Lesson, task: Task, place: Place) -> None:
     course.stopped = patience > 0 and course.epoch - course.best_epoch >= patience
 
 
-def _keep(task: Task, course: Course, network: nn.Module, optimizer: Any) -> None:
+def _keep(task: TrainingTask, course: Course, network: nn.Module, optimizer: Any) -> None:
     buffer = io.BytesIO()
     state = {
         "course": dataclasses.asdict(course),
@@ -231,7 +234,9 @@ def _keep(task: Task, course: Course, network: nn.Module, optimizer: Any) -> Non
     weight_files.write_whole(task.folder / "last.pt", buffer.getvalue())
 
 
-def _restore(task: Task, network: nn.Module, optimizer: Any, device: torch.device) -> Course:
+def _restore(
+    task: TrainingTask, network: nn.Module, optimizer: Any, device: torch.device
+) -> Course:
     path = task.folder / "last.pt"
     if not path.is_file():
         return Course()
@@ -241,7 +246,7 @@ def _restore(task: Task, network: nn.Module, optimizer: Any, device: torch.devic
     return Course(**state["course"])
 
 
-def _conclude(task: Task, course: Course) -> Mapping[str, Any]:
+def _conclude(task: TrainingTask, course: Course) -> Mapping[str, Any]:
     best = task.folder / "best.safetensors"
     weight_files.write_whole(task.folder / "model.safetensors", best.read_bytes())
     return {"epochs": course.epoch, "best_epoch": course.best_epoch, **course.best_figures}

@@ -20,7 +20,7 @@ def write(
     shape: tuple[int, ...],
     runtime: str,
     folder: Path,
-    header: weight_files.Header,
+    header: weight_files.WeightsHeader,
 ) -> Path:
     """Write the network and, beside it, model.json with its classes and image size."""
     if runtime not in FORMATS:

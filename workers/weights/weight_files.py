@@ -50,7 +50,7 @@ class Strange(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class WeightsHeader:
     """What a weights file is."""
 
     family: str
@@ -60,7 +60,7 @@ class Header:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-def save(path: Path, header: Header, tensors: Mapping[str, torch.Tensor]) -> Path:
+def save(path: Path, header: WeightsHeader, tensors: Mapping[str, torch.Tensor]) -> Path:
     """Write weights; the file appears whole or not at all."""
     entries = {
         "family": header.family,
@@ -75,7 +75,7 @@ def save(path: Path, header: Header, tensors: Mapping[str, torch.Tensor]) -> Pat
     return path
 
 
-def load(path: Path, family: str) -> tuple[Header, Tensors]:
+def load(path: Path, family: str) -> tuple[WeightsHeader, Tensors]:
     """Read weights of that family, in single precision."""
     header = peek(path)
     if header.family != family:
@@ -100,7 +100,7 @@ def renamed(path: Path, classes: tuple[str, ...], out: Path) -> Path:
     return save(out, replace(header, classes=classes), safetensors.torch.load_file(path))
 
 
-def peek(path: Path) -> Header:
+def peek(path: Path) -> WeightsHeader:
     """What a weights file is, without reading its numbers."""
     if not path.is_file():
         raise NotFound(f"There is no weights file {path}.")
@@ -122,7 +122,7 @@ def _check_length(path: Path) -> None:
         raise Strange(f"it begins with {length:,} bytes of what it says of itself")
 
 
-def _header(told: Mapping[str, Any]) -> Header:
+def _header(told: Mapping[str, Any]) -> WeightsHeader:
     classes, extra, size = told["classes"], told.get("extra", {}), told["image_size"]
     if not isinstance(told["family"], str) or not isinstance(told["variant"], str):
         raise Strange("its family and variant are no words")
@@ -134,7 +134,7 @@ def _header(told: Mapping[str, Any]) -> Header:
         raise Strange(f"its pictures are not of 1 to {LARGEST_SIZE:,} pixels")
     if not isinstance(extra, dict):
         raise Strange("what it says besides is no object")
-    return Header(told["family"], told["variant"], tuple(classes), size, extra)
+    return WeightsHeader(told["family"], told["variant"], tuple(classes), size, extra)
 
 
 def _no_weights(path: Path, reason: str) -> Invalid:

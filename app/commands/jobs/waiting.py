@@ -15,7 +15,7 @@ import typer
 from sqlalchemy.orm import Session
 
 from app import terminal, worker_process
-from app.commands.tools import Rooms
+from app.commands.tools import Tools
 from backend.domain import FINAL, Job, JobState
 from backend.errors import LoupeError, Refused
 from backend.jobs import kinds, outlook, presence, queue
@@ -26,7 +26,7 @@ SILENT = 15.0  # seconds after which a worker is not there, even where a lease i
 INTERRUPTED = 130  # what shells report of a command that Ctrl+C has ended
 
 
-def follow(at: Rooms, job: Job, quiet: bool) -> Job:
+def follow(at: Tools, job: Job, quiet: bool) -> Job:
     """Wait until the job is done; a job that fails is an error with its reason."""
     title = kinds.find(job.kind).title
     words = f"{title} (job {job.id})"
@@ -47,7 +47,7 @@ def follow(at: Rooms, job: Job, quiet: bool) -> Job:
     raise LoupeError(f"Job {job.id} {job.state.value}: {reason}")
 
 
-def to_the_end(at: Rooms, job: Job, quiet: bool) -> Job:
+def to_the_end(at: Tools, job: Job, quiet: bool) -> Job:
     """As `follow`; Ctrl+C leaves the job to other workers, and says so."""
     try:
         return follow(at, job, quiet)
@@ -63,7 +63,7 @@ def to_the_end(at: Rooms, job: Job, quiet: bool) -> Job:
 class _Overseer:
     """Looks who works; where nobody does any more, starts a worker that lasts as long as `own`."""
 
-    at: Rooms
+    at: Tools
     own: ExitStack
     _has_own: bool = False
     _looked: float = 0.0
@@ -105,12 +105,12 @@ def _obstacle(session: Session, job: Job) -> str:
     """What a waiting job waits for, where that is another job."""
     if job.state is not JobState.QUEUED:
         return ""
-    standing = outlook.standing(session, job)
-    number = standing.behind if job.after_id is None else job.after_id
+    place = outlook.outlook_of(session, job)
+    number = place.behind if job.after_id is None else job.after_id
     other = queue.get(session, number) if number is not None else None
     if other is None or other.state in FINAL:
         return ""
-    before = standing.position - 1
+    before = place.position - 1
     words = f", as {before:,} more before it" if before > 0 else ""
     return (
         f"Job {job.id} waits for job {other.id} ({kinds.find(other.kind).title}), "

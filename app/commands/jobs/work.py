@@ -33,7 +33,7 @@ def jobs(
     Example: loupe jobs --watch
     """
     wanted = kinds.find(kind).name if kind else ""
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         while True:
             with at.database.read.begin() as session:
                 found = listing.find(session, kind=wanted, limit=limit)
@@ -54,7 +54,7 @@ def cancel(job: Annotated[int, typer.Argument(help="Number of the job.")]) -> No
 
     Example: loupe cancel 12
     """
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         queue.cancel(session, job, tools.me())
     terminal.say(f"Job {job} is being cancelled.")
 
@@ -64,7 +64,7 @@ def cluster(as_json: AsJson = False) -> None:
 
     Example: loupe cluster
     """
-    with tools.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_tools() as at, at.database.read.begin() as session:
         found = presence.living(session)
     rows = [
         {"worker": one.name, "host": one.host, "pid": one.pid, **one.description} for one in found

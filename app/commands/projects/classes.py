@@ -34,7 +34,7 @@ def list_(project: Project, as_json: AsJson = False) -> None:
 
     Example: loupe classes list boards
     """
-    with tools.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_tools() as at, at.database.read.begin() as session:
         found = classes.of(session, catalogue.find(session, project).id)
     _tell(found, as_json)
 
@@ -45,7 +45,7 @@ def add(project: Project, name: Named, as_json: AsJson = False) -> None:
 
     Example: loupe classes add boards scratch
     """
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         id_ = catalogue.find(session, project).id
         classes.add(session, id_, name)
         found = classes.of(session, id_)
@@ -63,7 +63,7 @@ def rename(
 
     Example: loupe classes rename boards short "short circuit"
     """
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         id_ = catalogue.find(session, project).id
         classes.edit(session, _find(session, id_, name).id, name=new)
         found = classes.of(session, id_)
@@ -81,7 +81,7 @@ def merge(
 
     Example: loupe classes merge boards spurr spur
     """
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         read, write = at.database.read.begin, retries.patient(at.database.write.begin)
         with read() as session:
             id_ = catalogue.find(session, project).id
@@ -103,7 +103,7 @@ def remove(
 
     Example: loupe classes remove boards scratch
     """
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         with at.database.read.begin() as session:
             id_ = catalogue.find(session, project).id
             gone = _find(session, id_, name)
@@ -127,7 +127,7 @@ def reorder(
 
     Example: loupe classes reorder boards short open spur
     """
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         id_ = catalogue.find(session, project).id
         classes.reorder(session, id_, [_find(session, id_, name).id for name in names])
         found = classes.of(session, id_)

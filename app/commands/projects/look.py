@@ -28,7 +28,7 @@ def projects(as_json: AsJson = False) -> None:
 
     Example: loupe projects --json
     """
-    with tools.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_tools() as at, at.database.read.begin() as session:
         found = projects_of.summaries(session)
     rows = [
         {
@@ -66,7 +66,7 @@ def images(
     named = [("state", state), ("split", split), ("class", kind)]
     pairs = [(name, value) for name, values in named for value in values or ()]
     chosen = gallery.parse([*pairs, ("text", text), ("goldens", "yes" if goldens else "")])
-    with tools.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_tools() as at, at.database.read.begin() as session:
         found = projects_of.find(session, project)
         rows = [_row(item) for item in gallery.every(session, found.id, chosen)]
     if as_json:
@@ -104,7 +104,7 @@ def _shown(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _row(item: gallery.Item) -> dict[str, Any]:
+def _row(item: gallery.GalleryImage) -> dict[str, Any]:
     image = item.image
     return {
         "id": image.id,

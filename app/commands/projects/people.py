@@ -40,7 +40,7 @@ def add(
 
     Example: loupe user add ana --role admin
     """
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         made = people.add(session, name, role, password)
     terminal.say(f"{made.name} may now log in as {made.role.value}.")
 
@@ -51,7 +51,7 @@ def role(name: Name, role: Annotated[Role, typer.Argument(help="The new role.")]
 
     Example: loupe user role ana viewer
     """
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         changed = people.set_role(session, name, role)
     terminal.say(f"{changed.name} is now a {changed.role.value}.")
 
@@ -62,7 +62,7 @@ def password(name: Name, password: Password) -> None:
 
     Example: loupe user password ana
     """
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         people.set_password(session, name, password)
     terminal.say(f"The password of {name} is changed.")
 
@@ -73,7 +73,7 @@ def remove(name: Name) -> None:
 
     Example: loupe user remove ana
     """
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         people.remove(session, name)
         members.leave(session, name)
     terminal.say(f"{name} may no longer log in.")
@@ -89,7 +89,7 @@ def logged_in(
 
     Example: loupe user logins ana --end
     """
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         people.get(session, name)
         found = logins.of(session, name)
         if end:
@@ -115,7 +115,7 @@ def list_(as_json: AsJson = False) -> None:
 
     Example: loupe user list
     """
-    with tools.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_tools() as at, at.database.read.begin() as session:
         found = people.everyone(session)
     if as_json:
         terminal.document([{"name": one.name, "role": one.role.value} for one in found])

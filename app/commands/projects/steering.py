@@ -40,7 +40,7 @@ def promote(
 
     Example: loupe promote boards v3
     """
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         found = registry.find(session, catalogue.find(session, project).id, model)
         champion = registry.promote(session, found.id)
     if as_json:
@@ -62,7 +62,7 @@ def publish(
     """
     if out.exists() or not out.parent.is_dir():
         raise Refused(f"{out} is there already, or its folder is not; name a new file.")
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         with at.database.write.begin() as session:
             found = registry.find(session, catalogue.find(session, project).id, model)
             request = kinds.Publish(found.project_id, found.id, runtime)
@@ -86,7 +86,7 @@ def propose(
     Example: loupe propose boards --wait
     """
     source = {"states": state or ["new"]}
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         with at.database.write.begin() as session:
             id_ = catalogue.find(session, project).id
             job = proposals.ask(session, id_, source, tools.me())
@@ -114,7 +114,7 @@ def members_(
     """
     if names and everybody:
         raise typer.BadParameter("Name the members, or say --everybody.")
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         id_ = catalogue.find(session, project).id
         if names or everybody:
             members.choose(session, id_, names or None)
@@ -145,7 +145,7 @@ def split(
     pairs = [(name, value) for name, values in named for value in values or ()]
     chosen = gallery.parse([*pairs, ("text", text)])
     wanted = bulk.Change("split", "" if into == "none" else into)
-    with tools.open_rooms() as at:
+    with tools.open_tools() as at:
         with at.database.read.begin() as session:
             id_ = catalogue.find(session, project).id
             ids = gallery.ids(session, id_, chosen)

@@ -153,7 +153,7 @@ def unlabelled(project: str, image: int, request: Request, at: premises.At) -> d
 @router.put("/images/{image}/boxes")
 async def save(image: int, body: Body, at: premises.At, person: login.Labeler) -> JSONResponse:
     """Save all boxes of an image over the version that the person has seen."""
-    saved = await pools.run(pools.Pool.WRITE, _save, at, image, body, person)
+    saved = await pools.run(pools.ThreadPool.WRITE, _save, at, image, body, person)
     return JSONResponse({"version": saved.version}, headers={"etag": f'"{saved.version}"'})
 
 
@@ -225,7 +225,7 @@ def _proposals(
     }
 
 
-def _save(at: premises.House, image: int, body: bytes, person: Person) -> Revision:
+def _save(at: premises.Premises, image: int, body: bytes, person: Person) -> Revision:
     wanted = read(body)
     with at.write() as session:
         return saves.save(session, image, wanted, person.name)

@@ -47,7 +47,9 @@ def tile(file: str, level: int, x: int, y: int, request: Request, at: premises.A
     return _answer(request, at, tag, lambda: at.previews.tile(file, level, x, y))
 
 
-def _answer(request: Request, at: premises.House, tag: str, find: Callable[[], Path]) -> Response:
+def _answer(
+    request: Request, at: premises.Premises, tag: str, find: Callable[[], Path]
+) -> Response:
     headers = {"cache-control": FOR_EVER, "etag": f'"{tag}"'}
     if request.headers.get("if-none-match") == headers["etag"]:
         return Response(status_code=304, headers=headers)

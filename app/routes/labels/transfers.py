@@ -33,7 +33,7 @@ LONGEST = 200
 TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
-class Import(BaseModel):
+class ImportForm(BaseModel):
     """What to import: what was uploaded under `token`, or a path of the server."""
 
     model_config = ConfigDict(extra="forbid")
@@ -44,7 +44,7 @@ class Import(BaseModel):
     lot: str = Field("", max_length=300)
 
 
-class Judged(BaseModel):
+class JudgeForm(BaseModel):
     """By which images to judge the file that was uploaded under `token`, and beside which model."""
 
     model_config = ConfigDict(extra="forbid")
@@ -54,7 +54,7 @@ class Judged(BaseModel):
     iou: float = 0.5
 
 
-class Export(BaseModel):
+class ExportForm(BaseModel):
     """How to export, and what; without more words what is done.
 
     `filter` is Browse's, as it stands in the address; `shares` of the images without a split go to
@@ -86,9 +86,9 @@ async def upload(
     person: login.Labeler,  # noqa: ARG001
 ) -> dict[str, Any]:
     """Keep one file of an upload; its name may hold folders."""
-    folder = await pools.run(pools.Pool.READ, _folder, at, project, token)
+    folder = await pools.run(pools.ThreadPool.READ, _folder, at, project, token)
     target = folder / _inside(name)
-    await pools.run(pools.Pool.WRITE, at.uploads.begin, folder.name)
+    await pools.run(pools.ThreadPool.WRITE, at.uploads.begin, folder.name)
     _make_room(target)
     size = 0
     with _whole(target) as out:
@@ -100,7 +100,9 @@ async def upload(
 
 
 @router.post("/import", status_code=201)
-def import_(project: str, body: Import, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def import_(
+    project: str, body: ImportForm, at: premises.At, person: login.Labeler
+) -> dict[str, Any]:
     """Queue an import; only an admin may name a path of the server."""
     source = _uploaded(at, project, body.token) if body.token else _path(body.path, person)
     if not source.exists():
@@ -117,7 +119,7 @@ def import_(project: str, body: Import, at: premises.At, person: login.Labeler) 
 
 
 @router.post("/judge", status_code=201)
-def judge(project: str, body: Judged, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def judge(project: str, body: JudgeForm, at: premises.At, person: login.Labeler) -> dict[str, Any]:
     """Queue the measurement of what another program found, which was uploaded as one file."""
     source = _uploaded(at, project, body.token)
     if not source.is_file():
@@ -141,7 +143,7 @@ def judge(project: str, body: Judged, at: premises.At, person: login.Labeler) ->
 
 
 @router.post("/export", status_code=201)
-def export(project: str, body: Export, at: premises.At, person: login.Viewer) -> dict[str, Any]:
+def export(project: str, body: ExportForm, at: premises.At, person: login.Viewer) -> dict[str, Any]:
     """Queue an export."""
     format_table.find(body.format)
     export_choice.asked(body.source(), body.shares)
@@ -162,7 +164,7 @@ def _whole(target: Path) -> Iterator[BinaryIO]:
         broken.pop_all()
 
 
-def _folder(at: premises.House, project: str, token: str) -> Path:
+def _folder(at: premises.Premises, project: str, token: str) -> Path:
     """Where an upload lies: another project's is not found by its token."""
     with at.read() as session:
         found = premises.project(session, project)
@@ -171,7 +173,7 @@ def _folder(at: premises.House, project: str, token: str) -> Path:
     return at.settings.uploads / f"{found.id}-{token}"
 
 
-def _uploaded(at: premises.House, project: str, token: str) -> Path:
+def _uploaded(at: premises.Premises, project: str, token: str) -> Path:
     """What was uploaded: one file, such as an archive, or a folder of many."""
     folder = _folder(at, project, token)
     files = list(folder.iterdir()) if folder.is_dir() else []

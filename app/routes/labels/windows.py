@@ -55,12 +55,12 @@ def ids(project: str, request: Request, at: premises.At) -> list[int]:
         return gallery.ids(session, premises.project(session, project).id, chosen)
 
 
-def large(items: Sequence[gallery.Item]) -> list[str]:
+def large(items: Sequence[gallery.GalleryImage]) -> list[str]:
     """The pictures that are better made small before somebody opens them."""
     return [one.image.sha256 for one in items if max(one.image.width, one.image.height) > PREVIEW]
 
 
-class Change(BaseModel):
+class BulkChange(BaseModel):
     """One change of many images."""
 
     model_config = ConfigDict(extra="forbid")
@@ -71,7 +71,9 @@ class Change(BaseModel):
 
 @router.post("/images/change")
 @pools.heavy
-def change(project: str, body: Change, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def change(
+    project: str, body: BulkChange, at: premises.At, person: login.Labeler
+) -> dict[str, Any]:
     """Change many images at once; the answer holds what undoes it."""
     with at.read() as session:
         found = premises.project(session, project)

@@ -18,7 +18,7 @@ from backend.projects import logins, people
 router = APIRouter(prefix="/api", route_class=pools.Pooled)
 
 
-class Change(BaseModel):
+class NewPassword(BaseModel):
     """A new password, for who knows the old one."""
 
     model_config = ConfigDict(extra="forbid")
@@ -28,7 +28,7 @@ class Change(BaseModel):
 
 @router.put("/me/password")
 async def change_password(
-    body: Change, request: Request, at: premises.At, person: login.Viewer
+    body: NewPassword, request: Request, at: premises.At, person: login.Viewer
 ) -> dict[str, str]:
     """Give oneself another password; all other logins end."""
     if not at.door.accounts:
@@ -79,7 +79,7 @@ def _whose(session: Session, person: Person, of: str) -> str:
     return people.get(session, of).name
 
 
-def _here(request: Request, at: premises.House) -> str:
+def _here(request: Request, at: premises.Premises) -> str:
     return at.door.login_of(request.cookies.get(login.COOKIE, ""))
 
 

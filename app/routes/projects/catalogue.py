@@ -22,7 +22,7 @@ router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.P
 COVERS = 4
 
 
-class New(BaseModel):
+class NewProject(BaseModel):
     """A project to be made."""
 
     model_config = ConfigDict(extra="forbid")
@@ -86,7 +86,7 @@ def everything(at: premises.At) -> list[dict[str, Any]]:
 
 
 @router.post("/projects", status_code=201, dependencies=[login.RULES])
-def create(body: New, at: premises.At) -> dict[str, Any]:
+def create(body: NewProject, at: premises.At) -> dict[str, Any]:
     """Make a project."""
     with at.write() as session:
         made = catalogue.create(session, body.name, body.task, body.classes)
@@ -171,7 +171,7 @@ def retire(project: str, class_: int, at: premises.At, person: login.Admin) -> d
         return _project(catalogue.get(session, found.id))
 
 
-def _summary(found: catalogue.Summary, covers: Sequence[gallery.Item]) -> dict[str, Any]:
+def _summary(found: catalogue.Summary, covers: Sequence[gallery.GalleryImage]) -> dict[str, Any]:
     return {
         **_project(found.project),
         "images": found.images,

@@ -59,7 +59,7 @@ def leave(request: Request, at: premises.At) -> Response:
     return answer
 
 
-def _with_token(request: Request, at: premises.House, token: str, wanted: str) -> Response:
+def _with_token(request: Request, at: premises.Premises, token: str, wanted: str) -> Response:
     cookie = at.door.show(token) if at.door.required else ""
     if not cookie:
         return HTMLResponse(_form(at, wanted, "That is not the token of this start."), 403)
@@ -74,7 +74,7 @@ def _inside(address: str) -> str:
     return address if safe else "/"
 
 
-def _form(at: premises.House, next_: str, said: str = "", name: str = "") -> str:
+def _form(at: premises.Premises, next_: str, said: str = "", name: str = "") -> str:
     # The page is a file, so that no text of ours stands between Python strings.
     page = "login.html" if at.door.accounts else "token.html"
     text = (assets.FOLDER / page).read_text("utf-8")

@@ -16,7 +16,7 @@ from backend.projects import members, people
 router = APIRouter(prefix="/api/people", dependencies=[login.RULES], route_class=pools.Pooled)
 
 
-class New(BaseModel):
+class NewAccount(BaseModel):
     """A new account."""
 
     model_config = ConfigDict(extra="forbid")
@@ -41,7 +41,7 @@ def everyone(at: premises.At) -> list[dict[str, Any]]:
 
 
 @router.post("", status_code=201)
-def add(body: New, at: premises.At) -> dict[str, Any]:
+def add(body: NewAccount, at: premises.At) -> dict[str, Any]:
     """Make an account."""
     with at.write() as session:
         return shapes.person(people.add(session, body.name, body.role, body.password))

@@ -46,7 +46,7 @@ class Holder(BaseModel):
     holder: str = Field(min_length=1, max_length=100)
 
 
-class Judged(BaseModel):
+class WallVerdict(BaseModel):
     """What was said of one detection of the wall."""
 
     model_config = ConfigDict(extra="forbid")
@@ -63,10 +63,10 @@ class Sweep(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     key: str = Field("", max_length=64)
-    items: list[Judged] = Field(min_length=1, max_length=views.MOST_TILES)
+    items: list[WallVerdict] = Field(min_length=1, max_length=views.MOST_TILES)
 
 
-class Rule(BaseModel):
+class RuleForm(BaseModel):
     """When a board fails; `version` is that of the rule which the person has changed."""
 
     model_config = ConfigDict(extra="ignore")
@@ -156,7 +156,7 @@ async def repeat(
 ) -> dict[str, int]:
     """Keep a second, blind answer; the labels and the first answer stay as they are."""
     sheet = labelling.read(body)
-    await pools.run(pools.Pool.WRITE, _record, at, run, image, sheet, person)
+    await pools.run(pools.ThreadPool.WRITE, _record, at, run, image, sheet, person)
     return {"version": sheet.version}
 
 
@@ -207,7 +207,9 @@ def decide(run: int, body: Sweep, at: premises.At, person: login.Labeler) -> dic
 
 
 @router.put("/projects/{project}/review-rule")
-def set_rule(project: str, body: Rule, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def set_rule(
+    project: str, body: RuleForm, at: premises.At, person: login.Labeler
+) -> dict[str, Any]:
     """Change when a board fails; gives the rule as it stands then."""
     wanted = body.model_dump(exclude={"version"})
     with at.write() as session:
@@ -225,7 +227,7 @@ def why(subject: str, at: premises.At) -> dict[str, Any]:
 
 
 def _look(
-    run: int, body: Take, choice: agenda.Choice, at: premises.House, person: Person
+    run: int, body: Take, choice: agenda.Choice, at: premises.Premises, person: Person
 ) -> dict[str, Any]:
     with at.read() as session:
         project = catalogue.get(session, views.project_of(session, run))
@@ -256,7 +258,7 @@ def _repeat(session: Session, run: int, person: Person, share: float) -> list[di
 
 
 def _judge(
-    at: premises.House, run: int, image: int, answer: judgements.Answer, author: str
+    at: premises.Premises, run: int, image: int, answer: judgements.Answer, author: str
 ) -> dict[str, Any]:
     """One image of a sweep; what stands in its way holds up no other."""
     try:
@@ -267,7 +269,7 @@ def _judge(
 
 
 def _record(
-    at: premises.House, run: int, image: int, sheet: decisions.Sheet, person: Person
+    at: premises.Premises, run: int, image: int, sheet: decisions.Sheet, person: Person
 ) -> None:
     with at.write() as session:
         blind_repeats.record(session, run, image, sheet, person.name)

@@ -82,7 +82,7 @@ def against(
     }
 
 
-def _written(at: premises.House, run: int, name: str) -> BinaryIO:
+def _written(at: premises.Premises, run: int, name: str) -> BinaryIO:
     """The whole file, as a slow reader must hold no connection; nothing of it stays behind."""
     at.settings.exports.mkdir(parents=True, exist_ok=True)
     with ExitStack() as unwritten:

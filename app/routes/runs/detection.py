@@ -35,7 +35,7 @@ SOURCES = ("state", "split", "golden")
 TRY_BYTES = 64_000_000
 
 
-class Source(BaseModel):
+class ImageChoice(BaseModel):
     """Which images of the project; nothing means all."""
 
     model_config = ConfigDict(extra="forbid")
@@ -61,12 +61,12 @@ class Tiles(BaseModel):
     wish: str = Field(max_length=10)
 
 
-class Wanted(BaseModel):
+class DetectionForm(BaseModel):
     """A detection as the form has it."""
 
     model_config = ConfigDict(extra="forbid")
     model: str = Field(max_length=1000)
-    source: Source = Source()
+    source: ImageChoice = ImageChoice()
     options: Options = Options()
     key: str = Field("", max_length=100)
 
@@ -101,7 +101,9 @@ def tile(project: str, body: Tiles, at: premises.At, person: login.Labeler) -> d
 
 
 @router.post("", status_code=201)
-def detect(project: str, body: Wanted, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def detect(
+    project: str, body: DetectionForm, at: premises.At, person: login.Labeler
+) -> dict[str, Any]:
     """Queue a detection; the run has the job's number."""
     with at.write() as session:
         found = premises.project(session, project)
@@ -121,7 +123,7 @@ class Places(BaseModel):
     """The images for which boxes are to be proposed."""
 
     model_config = ConfigDict(extra="forbid")
-    source: Source = Source()
+    source: ImageChoice = ImageChoice()
     key: str = Field("", max_length=100)
 
 
@@ -174,7 +176,7 @@ def _now(session: Session, project_id: int) -> dict[str, Any]:
         for one in jobs_of.find(session, project_id=project_id, kind=kind, limit=SHOWN)
     ]
     jobs = sorted(found, key=lambda one: one.id, reverse=True)[:SHOWN]
-    stands = outlook.standings(session, jobs)
+    stands = outlook.outlooks(session, jobs)
     return {
         "runs": [shapes.run(one, findings.counted(session, one)) for one in runs],
         "jobs": [shapes.standing(one, stands[one.id]) for one in jobs],

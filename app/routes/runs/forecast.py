@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from app import premises
 from app.edge import login, pools
-from app.routes.runs.detection import Wanted
+from app.routes.runs.detection import DetectionForm
 from backend.errors import NotFound
 from backend.models import choice, registry
 from backend.runs import documents, forecast, known_images
@@ -40,7 +40,12 @@ def expect(project: str, name: str, at: premises.At) -> dict[str, Any]:
 
 @router.post("/recall")
 @pools.heavy
-def recall(project: str, body: Wanted, at: premises.At, person: login.Viewer) -> dict[str, Any]:  # noqa: ARG001
+def recall(
+    project: str,
+    body: DetectionForm,
+    at: premises.At,
+    person: login.Viewer,  # noqa: ARG001
+) -> dict[str, Any]:
     """How many of the images asked for the ledger knows; nothing is written."""
     with at.read() as session:
         found = premises.project(session, project)

@@ -67,7 +67,7 @@ class Texts(Mapping[str, str]):
             last = rows[-1][0]
 
 
-class Names(Collection[str]):
+class NameSet(Collection[str]):
     """Names, each of them once."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:

@@ -46,9 +46,9 @@ class Tree:
     prefix: str = ""
 
     @cached_property
-    def pictures(self) -> shelf.Names:
+    def pictures(self) -> shelf.NameSet:
         """The names of all that means to be a picture, in order."""
-        return shelf.Names(name for name in self.files if is_picture(name))
+        return shelf.NameSet(name for name in self.files if is_picture(name))
 
     def path(self, name: str) -> Path:
         """Where a file lies."""

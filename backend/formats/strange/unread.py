@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from backend.errors import Invalid
 from backend.formats import flat, goldens
 from backend.formats.base import Problem
-from backend.formats.format_table import DESCRIBING, Part
+from backend.formats.format_table import DESCRIBING, DataSet
 from backend.formats.source.tree import MOST_LOOKED_AT, Tree, suffix
 from backend.formats.strange import layouts
 from backend.formats.strange.layouts import Layout
@@ -23,7 +23,7 @@ _SHAPES = re.compile(r"<(box|bndbox|object|polygon|points|region|rectangle)\b", 
 _NUMBERS = re.compile(r"(-?\d+(\.\d+)?[\s,]+){3}-?\d+(\.\d+)?")
 
 
-def find(tree: Tree, cut: Sequence[Part]) -> Iterator[Problem]:
+def find(tree: Tree, cut: Sequence[DataSet]) -> Iterator[Problem]:
     """The files from which no label was taken, or not all of it, each kind by its first file."""
     taken = _Taken(tree, cut)
     numbers = Counter(suffix(name) for name in _told(tree))
@@ -41,7 +41,7 @@ def _told(tree: Tree) -> Iterator[str]:
 class _Taken:
     """Which files the parts of a source read, and as what."""
 
-    def __init__(self, tree: Tree, cut: Sequence[Part]) -> None:
+    def __init__(self, tree: Tree, cut: Sequence[DataSet]) -> None:
         self._tree = tree
         self._parts = cut
         self._described = {

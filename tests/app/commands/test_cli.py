@@ -256,7 +256,7 @@ def test_a_number_that_no_row_can_have_names_nothing(
 def test_a_measurement_that_nobody_waits_for_is_a_document_too(loupe: Said) -> None:
     loupe.json("sample", "demo", "--images", "9")
     loupe.json("train", "demo", "--family", "golden")
-    with tools.open_rooms() as at, at.database.write.begin() as session:
+    with tools.open_tools() as at, at.database.write.begin() as session:
         registry.complete(session, 1, "0" * 64, {})
     assert loupe.json("evaluate", "demo", "--no-wait") == {"job": 2, "model": "v1"}
 

@@ -144,7 +144,7 @@ def test_a_model_is_made_the_champion(loupe: Said, home: Path) -> None:
 def test_proposals_are_queued_for_new_images(loupe: Said) -> None:
     loupe.json("sample", "demo", "--images", "3")
     assert loupe.json("propose", "demo") == {"job": 1, "state": "queued"}
-    with tools.open_rooms() as at, at.database.read.begin() as session:
+    with tools.open_tools() as at, at.database.read.begin() as session:
         assert queue.get(session, 1).request["source"] == {"states": ["new"]}
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app import server
 from app.edge import login
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Role
 from backend.errors import Refused
 from backend.projects import people
@@ -60,7 +60,7 @@ def test_a_forged_cookie_is_nobodys(stranger: TestClient) -> None:
         assert stranger.get("/api/me").status_code == 401
 
 
-def test_a_cookie_survives_a_restart(guarded: House, stranger: TestClient) -> None:
+def test_a_cookie_survives_a_restart(guarded: Premises, stranger: TestClient) -> None:
     log_in(stranger, "lars")
     cookie = stranger.cookies[login.COOKIE]
     found = loops.run(login.Door(guarded.database, True).who(cookie))
@@ -68,7 +68,7 @@ def test_a_cookie_survives_a_restart(guarded: House, stranger: TestClient) -> No
 
 
 def test_a_person_who_waits_for_the_database_keeps_nobody_else_waiting(
-    guarded: House, stranger: TestClient
+    guarded: Premises, stranger: TestClient
 ) -> None:
     log_in(stranger, "lars")
     cookies = {login.COOKIE: stranger.cookies[login.COOKIE]}
@@ -94,12 +94,12 @@ async def _ask_two(app: FastAPI, cookies: dict[str, str], busy: contextlib.ExitS
         assert (await slow).status_code == 200
 
 
-def stranger_named(house: House, name: str) -> object:
-    with house.read() as session:
+def stranger_named(premises: Premises, name: str) -> object:
+    with premises.read() as session:
         return people.find(session, name)
 
 
-def test_a_role_that_is_taken_away_is_gone_at_once(guarded: House, stranger: TestClient) -> None:
+def test_a_role_that_is_taken_away_is_gone_at_once(guarded: Premises, stranger: TestClient) -> None:
     with guarded.write() as session:
         people.add(session, "eva", Role.ADMIN, PASSWORD)
     log_in(stranger, "eva")
@@ -110,7 +110,7 @@ def test_a_role_that_is_taken_away_is_gone_at_once(guarded: House, stranger: Tes
 
 
 def test_a_new_password_ends_what_was_logged_in_with_the_old_one(
-    guarded: House, stranger: TestClient
+    guarded: Premises, stranger: TestClient
 ) -> None:
     with guarded.write() as session:
         people.add(session, "pia", Role.LABELER, PASSWORD)
@@ -125,7 +125,7 @@ def test_a_new_password_ends_what_was_logged_in_with_the_old_one(
     assert stranger.get("/api/me").json()["name"] == "pia"
 
 
-def test_a_person_who_is_removed_is_out_at_once(guarded: House, stranger: TestClient) -> None:
+def test_a_person_who_is_removed_is_out_at_once(guarded: Premises, stranger: TestClient) -> None:
     with guarded.write() as session:
         people.add(session, "rex", Role.LABELER, PASSWORD)
     log_in(stranger, "rex")
@@ -157,7 +157,7 @@ def test_only_an_admin_makes_projects(stranger: TestClient, name: str, status: i
 
 @pytest.mark.parametrize(("name", "status"), [("vera", 403), ("lars", 200), ("ada", 200)])
 def test_a_viewer_changes_nothing(
-    guarded: House, stranger: TestClient, name: str, status: int
+    guarded: Premises, stranger: TestClient, name: str, status: int
 ) -> None:
     project = drawn(guarded)
     log_in(stranger, name)
@@ -198,9 +198,9 @@ def test_a_login_is_small(stranger: TestClient) -> None:
     ],
 )
 def test_only_uploads_may_be_of_any_size(
-    client: TestClient, house: House, path: str, status: int
+    client: TestClient, premises: Premises, path: str, status: int
 ) -> None:
-    path = path.format(id=drawn(house).id)
+    path = path.format(id=drawn(premises).id)
     method = "PUT" if status == 201 else "POST"
     form = {"picture": bytes(66_000_000)}
     assert client.request(method, path, files=form, headers=WRITE).status_code == status
@@ -252,14 +252,16 @@ def test_the_scripts_of_gradios_page_have_a_nonce_of_that_answer_alone(client: T
     assert len(nonces) == 2
 
 
-def test_the_network_is_not_served_without_accounts(house: House) -> None:
+def test_the_network_is_not_served_without_accounts(premises: Premises) -> None:
     with pytest.raises(Refused, match="--auth"):
-        server.check_address(house, "0.0.0.0")
+        server.check_address(premises, "0.0.0.0")
 
 
-def test_accounts_without_anybody_in_them_are_refused(guarded: House, house: House) -> None:
+def test_accounts_without_anybody_in_them_are_refused(
+    guarded: Premises, premises: Premises
+) -> None:
     server.check_address(guarded, "0.0.0.0")
-    empty = server.open_house(house.settings, with_accounts=True)
+    empty = server.open_premises(premises.settings, with_accounts=True)
     with pytest.raises(Refused, match="loupe user add"):
         server.check_address(empty, "127.0.0.1")
     empty.database.close()

@@ -16,7 +16,7 @@ from sqlalchemy import update
 
 from app import server
 from app.edge import guessing, login
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Role
 from backend.errors import Denied
 from backend.projects import logins, people
@@ -31,10 +31,10 @@ NEW = "another password"
 
 
 @pytest.fixture
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A house with accounts in which nobody has guessed yet, and no wait ends meanwhile."""
+def premises(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Premises]:
+    """Premises with accounts in which nobody has guessed yet, and no wait ends meanwhile."""
     settings = Settings(home=tmp_path_factory.mktemp("home"))
-    opened = server.open_house(settings, with_accounts=True)
+    opened = server.open_premises(settings, with_accounts=True)
     door = login.Door(opened.database, accounts=True, guesses=guessing.Guesses(lambda: 0.0))
     opened = replace(opened, door=door)
     with opened.write() as session:
@@ -45,10 +45,10 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.fixture
-def browse(house: House) -> Iterator[Callable[[str], TestClient]]:
+def browse(premises: Premises) -> Iterator[Callable[[str], TestClient]]:
     """Gives a browser in which somebody has logged in."""
     made: list[TestClient] = []
-    app = server.create(house)
+    app = server.create(premises)
 
     def browser(name: str) -> TestClient:
         client = TestClient(app, base_url=HERE, follow_redirects=False)
@@ -62,11 +62,11 @@ def browse(house: House) -> Iterator[Callable[[str], TestClient]]:
         client.close()
 
 
-def guesses(house: House, names: list[str], address: str, password: str) -> Counter[int]:
+def guesses(premises: Premises, names: list[str], address: str, password: str) -> Counter[int]:
     """How guesses that all arrive at once are answered."""
 
     async def ask() -> Counter[int]:
-        transport = httpx.ASGITransport(server.create(house), client=(address, 1))
+        transport = httpx.ASGITransport(server.create(premises), client=(address, 1))
         async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
             forms = [{"name": name, "password": password} for name in names]
             asked = [client.post("/login", data=form) for form in forms]
@@ -75,24 +75,24 @@ def guesses(house: House, names: list[str], address: str, password: str) -> Coun
     return loops.run(ask())
 
 
-def test_guesses_that_arrive_at_once_are_counted_one_by_one(house: House) -> None:
+def test_guesses_that_arrive_at_once_are_counted_one_by_one(premises: Premises) -> None:
     free = guessing.PAIR.free
-    assert guesses(house, ["ana"] * 120, "10.0.0.1", "guess") == {403: free, 429: 120 - free}
+    assert guesses(premises, ["ana"] * 120, "10.0.0.1", "guess") == {403: free, 429: 120 - free}
 
 
 def test_guesses_at_many_names_count_for_their_address_and_wait_in_a_bounded_pool(
-    house: House,
+    premises: Premises,
 ) -> None:
     names = [f"name {number}" for number in range(120)]
-    said = guesses(house, names, "10.0.0.1", "guess")
+    said = guesses(premises, names, "10.0.0.1", "guess")
     most = guessing.AT_ONCE + guessing.WAITING
     assert said == {403: most, 503: guessing.ADDRESS.free - most, 429: 120 - guessing.ADDRESS.free}
 
 
-def test_who_guesses_at_a_name_keeps_nobody_out_who_has_it(house: House) -> None:
-    guesses(house, ["ana"] * 60, "10.0.0.1", "guess")
-    assert guesses(house, ["ana"], "10.0.0.1", PASSWORD) == {429: 1}
-    assert guesses(house, ["ana"], "10.0.0.2", PASSWORD) == {303: 1}
+def test_who_guesses_at_a_name_keeps_nobody_out_who_has_it(premises: Premises) -> None:
+    guesses(premises, ["ana"] * 60, "10.0.0.1", "guess")
+    assert guesses(premises, ["ana"], "10.0.0.1", PASSWORD) == {429: 1}
+    assert guesses(premises, ["ana"], "10.0.0.2", PASSWORD) == {303: 1}
 
 
 def test_the_wait_doubles_up_to_a_bound_and_a_right_password_ends_it() -> None:
@@ -119,10 +119,10 @@ def seconds(known: guessing.Guesses) -> int:
     return 0
 
 
-def test_an_unknown_name_costs_as_much_time_as_a_known_one(house: House) -> None:
+def test_an_unknown_name_costs_as_much_time_as_a_known_one(premises: Premises) -> None:
     def cost(name: str) -> float:
         began = time.thread_time()
-        with house.read() as session, pytest.raises(Denied):
+        with premises.read() as session, pytest.raises(Denied):
             people.enter(session, name, "guess")
         return time.thread_time() - began
 
@@ -173,17 +173,17 @@ def test_a_person_sees_and_ends_their_logins(browse: Callable[[str], TestClient]
 
 
 def test_a_login_says_when_it_was_used_last(
-    house: House, browse: Callable[[str], TestClient]
+    premises: Premises, browse: Callable[[str], TestClient]
 ) -> None:
     client = browse("ana")
-    with house.write() as session:
+    with premises.write() as session:
         session.execute(update(LoginRow).values(seen=now() - timedelta(hours=1)))
     assert client.get("/api/me").status_code == 200
-    finding.until(lambda: now() - last_seen(house) < timedelta(minutes=1), 120)
+    finding.until(lambda: now() - last_seen(premises) < timedelta(minutes=1), 120)
 
 
-def last_seen(house: House) -> datetime:
-    with house.read() as session:
+def last_seen(premises: Premises) -> datetime:
+    with premises.read() as session:
         return logins.of(session, "ana")[0].seen
 
 
@@ -215,9 +215,9 @@ def test_an_admin_closes_an_account_but_not_the_last_of_an_admin(
 
 @pytest.mark.parametrize(("scheme", "secure"), [("https", True), ("http", False)])
 def test_a_cookie_is_never_sent_in_the_open_behind_tls(
-    house: House, scheme: str, secure: bool
+    premises: Premises, scheme: str, secure: bool
 ) -> None:
-    client = TestClient(server.create(house), base_url=f"{scheme}://127.0.0.1")
+    client = TestClient(server.create(premises), base_url=f"{scheme}://127.0.0.1")
     form = {"name": "ana", "password": PASSWORD}
     answer = client.post("/login", data=form, follow_redirects=False)
     assert ("Secure" in answer.headers["set-cookie"]) is secure
@@ -226,8 +226,10 @@ def test_a_cookie_is_never_sent_in_the_open_behind_tls(
 
 @pytest.fixture
 def shut(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A house without accounts that was started with a token."""
-    opened = server.open_house(Settings(home=tmp_path_factory.mktemp("shut")), token="secret-token")
+    """Premises without accounts that was started with a token."""
+    opened = server.open_premises(
+        Settings(home=tmp_path_factory.mktemp("shut")), token="secret-token"
+    )
     yield TestClient(server.create(opened), base_url=HERE, follow_redirects=False)
     opened.database.close()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Project
 from backend.models import preflight
 from tests.app.conftest import WRITE, drawn, log_in
@@ -16,7 +16,7 @@ from workers.families.base import Parameters
 
 
 @pytest.fixture(scope="module")
-def project(guarded: House) -> Project:
+def project(guarded: Premises) -> Project:
     return drawn(guarded)
 
 

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from sqlalchemy import create_engine, event, text
 
 from app import server
-from app.premises import House
+from app.premises import Premises
 from backend.settings import Settings
 from backend.storage import engine
 from backend.storage.uploads import Uploads
@@ -32,16 +32,16 @@ FULL_DISK = Path("/proc/self")
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    """A house of this test alone: it is broken on purpose."""
-    opened = server.open_house(Settings(home=tmp_path / "home"))
+def premises(tmp_path: Path) -> Iterator[Premises]:
+    """Premises of this test alone: it is broken on purpose."""
+    opened = server.open_premises(Settings(home=tmp_path / "home"))
     yield opened
     opened.database.close()
 
 
 @pytest.fixture
-def client(house: House) -> Iterator[TestClient]:
-    with TestClient(server.create(house), base_url=HERE) as asking:
+def client(premises: Premises) -> Iterator[TestClient]:
+    with TestClient(server.create(premises), base_url=HERE) as asking:
         assert make(asking, "before").status_code == 201
         yield asking
 
@@ -54,20 +54,22 @@ def names(client: TestClient) -> list[str]:
     return sorted(one["name"] for one in client.get("/api/projects").json())
 
 
-def database(house: House) -> Path:
-    return Path(str(house.database.engine.url.database))
+def database(premises: Premises) -> Path:
+    return Path(str(premises.database.engine.url.database))
 
 
-def say(house: House, pragma: str) -> None:
+def say(premises: Premises, pragma: str) -> None:
     """Every connection from now on has that setting."""
-    event.listen(house.database.engine, "connect", lambda raw, _: raw.execute(f"PRAGMA {pragma}"))
-    house.database.engine.dispose()
+    event.listen(
+        premises.database.engine, "connect", lambda raw, _: raw.execute(f"PRAGMA {pragma}")
+    )
+    premises.database.engine.dispose()
 
 
 def test_a_database_that_was_replaced_is_noticed_at_the_next_save(
-    client: TestClient, house: House
+    client: TestClient, premises: Premises
 ) -> None:
-    path = database(house)
+    path = database(premises)
     shutil.copy(path, path.with_suffix(".new"))
     path.with_suffix(".new").replace(path)
     for answer in (make(client, "lost"), client.get("/api/projects")):
@@ -76,8 +78,10 @@ def test_a_database_that_was_replaced_is_noticed_at_the_next_save(
     assert client.get("/health").json()["database"] == "away"
 
 
-def test_a_database_that_is_put_back_is_taken_up_again(client: TestClient, house: House) -> None:
-    path = database(house)
+def test_a_database_that_is_put_back_is_taken_up_again(
+    client: TestClient, premises: Premises
+) -> None:
+    path = database(premises)
     path.rename(path.with_suffix(".away"))
     assert make(client, "lost").status_code == 503
     path.with_suffix(".away").rename(path)
@@ -86,10 +90,10 @@ def test_a_database_that_is_put_back_is_taken_up_again(client: TestClient, house
 
 
 def test_a_database_that_another_program_locks_is_said_to_be_locked(
-    client: TestClient, house: House
+    client: TestClient, premises: Premises
 ) -> None:
-    say(house, "busy_timeout=50")
-    with closing(sqlite3.connect(database(house), isolation_level=None)) as other:
+    say(premises, "busy_timeout=50")
+    with closing(sqlite3.connect(database(premises), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         answer = make(client, "later")
         assert names(client) == ["before"]
@@ -99,11 +103,11 @@ def test_a_database_that_another_program_locks_is_said_to_be_locked(
 
 
 def test_a_full_disk_is_said_to_be_full_and_keeps_what_was_saved(
-    client: TestClient, house: House
+    client: TestClient, premises: Premises
 ) -> None:
-    with house.read() as session:
+    with premises.read() as session:
         pages = session.connection().exec_driver_sql("PRAGMA page_count").scalar_one()
-    say(house, f"max_page_count={pages}")
+    say(premises, f"max_page_count={pages}")
     answers = [make(client, f"{number} {'x' * 90}") for number in range(200)]
     full = next(one for one in answers if one.status_code != 201)
     assert full.status_code == 503
@@ -128,8 +132,8 @@ from app import server
 from backend.settings import Settings
 from tests import databases
 from tests.app.conftest import HERE, WRITE
-house = server.open_house(Settings(home=Path(sys.argv[1])))
-with TestClient(server.create(house), base_url=HERE) as client:
+premises = server.open_premises(Settings(home=Path(sys.argv[1])))
+with TestClient(server.create(premises), base_url=HERE) as client:
     client.post("/api/projects", json={"name": "a", "task": "detect"}, headers=WRITE)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, resource.RLIM_INFINITY))
@@ -140,9 +144,9 @@ with TestClient(server.create(house), base_url=HERE) as client:
 
 
 @pytest.mark.skipif(not FULL_DISK.is_dir(), reason="There is no disk here that is always full.")
-def test_health_and_uploads_say_that_the_disk_is_full(house: House) -> None:
+def test_health_and_uploads_say_that_the_disk_is_full(premises: Premises) -> None:
     there = replace(
-        house,
+        premises,
         settings=Settings(home=FULL_DISK),
         uploads=Uploads(FULL_DISK, 1000),
     )
@@ -191,8 +195,8 @@ def test_a_database_server_that_is_away_is_said_to_be_and_taken_up_again(
     name = url.rpartition("/")[2]
     away = f"ALTER DATABASE {name} ALLOW_CONNECTIONS false"
     cut = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
-    house = server.open_house(Settings(home=tmp_path / "home", database_url=SecretStr(url)))
-    with TestClient(server.create(house), base_url=HERE) as client:
+    premises = server.open_premises(Settings(home=tmp_path / "home", database_url=SecretStr(url)))
+    with TestClient(server.create(premises), base_url=HERE) as client:
         assert make(client, "before").status_code == 201
         ask(postgres, away, cut)
         answer, health = make(client, "later"), client.get("/health")

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import delete
 
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Project, Role, Run
 from backend.jobs import kinds, queue
 from backend.labels import gallery, samples
@@ -20,7 +20,7 @@ from tests.app.conftest import PASSWORD, WRITE, drawn, log_in
 
 
 @pytest.fixture(scope="module")
-def shut(guarded: House, asking_guarded: TestClient) -> Iterator[Project]:
+def shut(guarded: Premises, asking_guarded: TestClient) -> Iterator[Project]:
     """A project for lou alone; lars and vera are no members."""
     with guarded.write() as session:
         pictures = samples.draw(guarded.files, "pcb", 3, seed=77)
@@ -35,7 +35,7 @@ def shut(guarded: House, asking_guarded: TestClient) -> Iterator[Project]:
 
 
 @pytest.fixture(scope="module")
-def addresses(guarded: House, shut: Project) -> list[str]:
+def addresses(guarded: Premises, shut: Project) -> list[str]:
     """One address of each kind of thing that a project has."""
     with guarded.write() as session:
         image = gallery.page(session, shut.id, gallery.Filter()).items[0].image
@@ -71,7 +71,7 @@ def test_listings_leave_out_what_is_shut(stranger: TestClient, shut: Project) ->
 
 
 def test_somebody_who_is_no_member_saves_nothing(
-    guarded: House, stranger: TestClient, shut: Project
+    guarded: Premises, stranger: TestClient, shut: Project
 ) -> None:
     with guarded.read() as session:
         image = gallery.ids(session, shut.id, gallery.Filter())[0]
@@ -94,7 +94,7 @@ def test_only_an_admin_names_members_and_only_people(stranger: TestClient, shut:
 
 
 def test_a_name_that_is_the_number_of_a_shut_project_lets_nobody_into_that(
-    guarded: House, stranger: TestClient, shut: Project
+    guarded: Premises, stranger: TestClient, shut: Project
 ) -> None:
     with guarded.write() as session:
         named = catalogue.create(session, str(shut.id))
@@ -109,7 +109,7 @@ def test_a_name_that_is_the_number_of_a_shut_project_lets_nobody_into_that(
         session.execute(delete(ProjectRow).filter_by(id=named.id))
 
 
-def test_a_project_is_opened_to_everybody_again(guarded: House, stranger: TestClient) -> None:
+def test_a_project_is_opened_to_everybody_again(guarded: Premises, stranger: TestClient) -> None:
     project = drawn(guarded)
     url = f"/api/projects/{project.id}/members"
     for members, status in (([], 404), (None, 200)):

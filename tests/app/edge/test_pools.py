@@ -10,20 +10,20 @@ from fastapi.testclient import TestClient
 
 from app import server
 from app.edge import pools
-from app.premises import House
+from app.premises import Premises
 from backend.labels import gallery
 from backend.storage import engine
 from tests.app.conftest import WRITE, drawn
 
 
-def test_reading_goes_on_while_forty_saves_wait(house: House, client: TestClient) -> None:
-    project = drawn(house)
-    with house.read() as session:
+def test_reading_goes_on_while_forty_saves_wait(premises: Premises, client: TestClient) -> None:
+    project = drawn(premises)
+    with premises.read() as session:
         image = gallery.page(session, project.id, gallery.Filter(), limit=1).items[0].image
     save = {"version": image.version, "boxes": [], "state": "done"}
     address = f"/api/images/{image.id}/boxes"
     with ThreadPoolExecutor(40) as people:
-        with house.write() as session:
+        with premises.write() as session:
             session.connection()  # takes the lock that the saves wait for
             saves = [
                 people.submit(client.put, address, json=save, headers=WRITE) for _ in range(40)

@@ -15,7 +15,7 @@ import uvicorn
 
 from app import server
 from app.edge import guessing, login
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Role
 from backend.projects import people
 from backend.settings import Settings
@@ -26,9 +26,11 @@ TRIES = 2 * guessing.PAIR.free
 
 
 @pytest.fixture
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A house with accounts in which nobody has guessed yet, and no wait ends meanwhile."""
-    opened = server.open_house(Settings(home=tmp_path_factory.mktemp("home")), with_accounts=True)
+def premises(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Premises]:
+    """Premises with accounts in which nobody has guessed yet, and no wait ends meanwhile."""
+    opened = server.open_premises(
+        Settings(home=tmp_path_factory.mktemp("home")), with_accounts=True
+    )
     door = login.Door(opened.database, accounts=True, guesses=guessing.Guesses(lambda: 0.0))
     opened = replace(opened, door=door)
     with opened.write() as session:
@@ -38,10 +40,10 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @contextmanager
-def served(house: House, proxies: str) -> Iterator[httpx.Client]:
+def served(premises: Premises, proxies: str) -> Iterator[httpx.Client]:
     """The site over real sockets, and who asks it from this machine."""
     port = running.free_port()
-    config = server.configured(server.create(house), "127.0.0.1", port, proxies=proxies)
+    config = server.configured(server.create(premises), "127.0.0.1", port, proxies=proxies)
     site = uvicorn.Server(config)
     thread = threading.Thread(target=site.run)
     thread.start()
@@ -61,22 +63,22 @@ def guess(client: httpx.Client, number: int, password: str = "guess") -> httpx.R
 
 
 def test_a_guesser_on_this_machine_cannot_name_a_new_address_each_time(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    premises: Premises, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")
-    with served(house, Settings().trusted_proxies) as client:
+    with served(premises, Settings().trusted_proxies) as client:
         said = Counter(guess(client, number).status_code for number in range(TRIES))
     assert said == {403: guessing.PAIR.free, 429: TRIES - guessing.PAIR.free}
 
 
-def test_a_proxy_that_is_trusted_says_for_whom_it_asks_and_how(house: House) -> None:
-    with served(house, "127.0.0.1") as client:
+def test_a_proxy_that_is_trusted_says_for_whom_it_asks_and_how(premises: Premises) -> None:
+    with served(premises, "127.0.0.1") as client:
         said = Counter(guess(client, number).status_code for number in range(TRIES))
         cookie = guess(client, TRIES, PASSWORD).headers["set-cookie"]
     assert said == {403: TRIES}
     assert "Secure" in cookie
 
 
-def test_a_scheme_that_is_only_claimed_is_not_believed(house: House) -> None:
-    with served(house, "") as client:
+def test_a_scheme_that_is_only_claimed_is_not_believed(premises: Premises) -> None:
+    with served(premises, "") as client:
         assert "Secure" not in guess(client, 1, PASSWORD).headers["set-cookie"]

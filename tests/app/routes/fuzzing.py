@@ -12,7 +12,7 @@ from urllib.parse import quote
 from fastapi.testclient import TestClient
 from hypothesis import strategies as st
 
-from app.premises import House
+from app.premises import Premises
 from tests.app.conftest import WRITE, drawn, log_in
 from tests.app.routes import asking
 from tests.everything import Things, furnish
@@ -53,7 +53,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Fuzz:
-    """A house that is asked by an admin, a labeler and a viewer."""
+    """Premises that are asked by an admin, a labeler and a viewer."""
 
     client: TestClient
     cookies: Mapping[str, str]
@@ -64,10 +64,10 @@ class Fuzz:
         return send(self.client, request, self.cookies)
 
 
-def prepare(house: House, client: TestClient) -> Fuzz:
-    """A project with one of everything in a house that has accounts."""
-    project = drawn(house)
-    with house.write() as session:
+def prepare(premises: Premises, client: TestClient) -> Fuzz:
+    """A project with one of everything in premises that has accounts."""
+    project = drawn(premises)
+    with premises.write() as session:
         things = furnish(session, project.id, project.name)
     cookies = {}
     for name in PEOPLE:

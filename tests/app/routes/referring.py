@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session
 
 from app import server
-from app.premises import House
+from app.premises import Premises
 from backend.domain import JobState, Role
 from backend.jobs import kinds, queue
 from backend.labels import labelling, samples
@@ -133,9 +133,9 @@ class Rows:
 
 @dataclass
 class Site:
-    """A house that is asked, and can be put back to where it was."""
+    """Premises that are asked, and can be put back to where it was."""
 
-    house: House
+    premises: Premises
     client: TestClient
     rows: Rows
     places: dict[str, Place] = field(default_factory=dict)
@@ -154,7 +154,7 @@ class Site:
         """Put rows and uploads back."""
         self.rows.back()
         for place in self.places.values():
-            if not any(self.house.settings.uploads.glob(f"*{place.token}/*")):
+            if not any(self.premises.settings.uploads.glob(f"*{place.token}/*")):
                 url = f"/api/projects/{place.things.project}/uploads/{place.token}/found.csv"
                 headers = {**WRITE, "cookie": self.cookies["ada"]}
                 assert self.client.put(url, content=FOUND, headers=headers).status_code == 201
@@ -162,22 +162,22 @@ class Site:
 
 @contextmanager
 def opened(home: Path) -> Iterator[Site]:
-    """A house of its own, in which nobody but admins may enter the shut project."""
-    house = server.open_house(Settings(home=home), with_accounts=True)
-    with TestClient(server.create(house), base_url=HERE, follow_redirects=False) as client:
-        site = Site(house, client, Rows(home / "loupe.db"))
+    """Premises of their own, in which nobody but admins may enter the shut project."""
+    premises = server.open_premises(Settings(home=home), with_accounts=True)
+    with TestClient(server.create(premises), base_url=HERE, follow_redirects=False) as client:
+        site = Site(premises, client, Rows(home / "loupe.db"))
         _people(site)
         for at, word in enumerate((OWN, OTHER, SHUT)):
-            pictures = [_renamed(one, word) for one in samples.draw(house.files, "pcb", 3, at)]
-            with house.write() as session:
+            pictures = [_renamed(one, word) for one in samples.draw(premises.files, "pcb", 3, at)]
+            with premises.write() as session:
                 project = samples.create(session, f"{word} boards", "pcb", pictures)
                 site.places[word] = _lay(session, project.id, word)
-            _finish(house, site.places[word])
+            _finish(premises, site.places[word])
         site.rows.keep()
         site.again()
         yield site
         site.rows.close()
-    house.database.close()
+    premises.database.close()
 
 
 def body(at: Place, name: str) -> Any:
@@ -242,7 +242,7 @@ def _of_project(at: Place) -> dict[str, Any]:
 
 def _people(site: Site) -> None:
     for name, role in PEOPLE.items():
-        with site.house.write() as session:
+        with site.premises.write() as session:
             people.add(session, name, role, PASSWORD)
         site.client.cookies.clear()
         log_in(site.client, name)
@@ -292,11 +292,11 @@ def _requests(it: Things) -> dict[str, kinds.Request]:
     }
 
 
-def _finish(house: House, place: Place) -> None:
+def _finish(premises: Premises, place: Place) -> None:
     """The export has left its file, and no training waits."""
-    house.settings.exports.mkdir(parents=True, exist_ok=True)
-    (house.settings.exports / f"{place.jobs['export']}.zip").write_bytes(b"zip")
-    with house.write() as session:
+    premises.settings.exports.mkdir(parents=True, exist_ok=True)
+    (premises.settings.exports / f"{place.jobs['export']}.zip").write_bytes(b"zip")
+    with premises.write() as session:
         for kind in ("export", "training"):
             row = session.get_one(JobRow, place.jobs[kind])
             row.state, row.result = JobState.DONE, {"file": f"{place.word}.zip"}

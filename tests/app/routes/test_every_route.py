@@ -45,11 +45,11 @@ FOR_VIEWERS = {
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """Asks an empty house, in which no number names anything yet."""
-    house = server.open_house(Settings(home=tmp_path_factory.mktemp("empty")))
-    with TestClient(server.create(house), base_url=HERE) as asking:
+    """Asks empty premises, in which no number names anything yet."""
+    premises = server.open_premises(Settings(home=tmp_path_factory.mktemp("empty")))
+    with TestClient(server.create(premises), base_url=HERE) as asking:
         yield asking
-    house.database.close()
+    premises.database.close()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from app.premises import House
+from app.premises import Premises
 from tests.app.routes import fuzzing
 
 TIMES = 1000
@@ -25,7 +25,7 @@ QUICK = settings(
 
 
 @pytest.fixture(scope="module")
-def fuzz(guarded: House, asking_guarded: TestClient) -> fuzzing.Fuzz:
+def fuzz(guarded: Premises, asking_guarded: TestClient) -> fuzzing.Fuzz:
     return fuzzing.prepare(guarded, asking_guarded)
 
 

@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app import server
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Box, Detection, Run, RunImage
 from backend.jobs import kinds, queue
 from backend.labels import bulk, images
@@ -51,25 +51,25 @@ POLLING = {
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Premises]:
     """A project of sixty images and one of six hundred, each with all that is polled."""
-    house = server.open_house(Settings(home=tmp_path_factory.mktemp("polled")))
+    premises = server.open_premises(Settings(home=tmp_path_factory.mktemp("polled")))
     for name, count in (("few", FEW), ("many", MANY)):
-        _fill(house, name, count)
-    yield house
-    house.database.close()
+        _fill(premises, name, count)
+    yield premises
+    premises.database.close()
 
 
 @pytest.fixture(scope="module")
-def asking(filled: House) -> Iterator[TestClient]:
+def asking(filled: Premises) -> Iterator[TestClient]:
     with TestClient(server.create(filled), base_url=HERE) as client:
         yield client
 
 
-def _fill(house: House, name: str, count: int) -> None:
+def _fill(premises: Premises, name: str, count: int) -> None:
     new = [NewImage(f"{n:04}", f"{n:064}", 99, 99, BOXES, labelled=True) for n in range(count)]
     seen = Detection(1.0, 1.0, 9.0, 9.0, "spur", 0.9, 0)
-    with house.write() as session:
+    with premises.write() as session:
         project = catalogue.create(session, name).id
         images.add(session, project, new, "ann")
         ids = sorted(images.ids(session, project, [one.name for one in new]).values())
@@ -81,11 +81,11 @@ def _fill(house: House, name: str, count: int) -> None:
         findings.finish(session, run.id, 1.0, {})
 
 
-def _asked(house: House, client: TestClient, route: str, name: str) -> tuple[int, int]:
-    with house.read() as session:
+def _asked(premises: Premises, client: TestClient, route: str, name: str) -> tuple[int, int]:
+    with premises.read() as session:
         project = catalogue.find(session, name).id
         job = findings.runs(session, project)[0].id
-    with heard(house.database) as statements:
+    with heard(premises.database) as statements:
         answer = client.get(route.format(name=name, job=job))
     assert answer.status_code == 200
     return len(statements), len(answer.content)
@@ -93,7 +93,7 @@ def _asked(house: House, client: TestClient, route: str, name: str) -> tuple[int
 
 @pytest.mark.parametrize("route", POLLED)
 def test_ten_times_the_images_cost_no_query_and_no_byte(
-    filled: House, asking: TestClient, route: str
+    filled: Premises, asking: TestClient, route: str
 ) -> None:
     few, few_bytes = _asked(filled, asking, route, "few")
     many, many_bytes = _asked(filled, asking, route, "many")
@@ -103,14 +103,14 @@ def test_ten_times_the_images_cost_no_query_and_no_byte(
 
 @pytest.mark.parametrize("route", EVERYWHERE)
 def test_what_every_page_asks_is_less_than_a_kilobyte(
-    filled: House, asking: TestClient, route: str
+    filled: Premises, asking: TestClient, route: str
 ) -> None:
     statements, size = _asked(filled, asking, route, "many")
     assert statements <= 6
     assert size < 1000
 
 
-def test_a_finished_run_is_counted_no_more(filled: House, asking: TestClient) -> None:
+def test_a_finished_run_is_counted_no_more(filled: Premises, asking: TestClient) -> None:
     with filled.read() as session:
         project = catalogue.find(session, "many").id
     with heard(filled.database) as statements:
@@ -119,17 +119,17 @@ def test_a_finished_run_is_counted_no_more(filled: House, asking: TestClient) ->
     assert not [one for one in statements if "FROM detection" in one or "FROM run_image" in one]
 
 
-def test_forty_waiting_jobs_cost_the_queries_of_four(filled: House, asking: TestClient) -> None:
+def test_forty_waiting_jobs_cost_the_queries_of_four(filled: Premises, asking: TestClient) -> None:
     few = _waiting(filled, asking, 4)
     assert _waiting(filled, asking, 36) == few
 
 
-def _waiting(house: House, client: TestClient, more: int) -> int:
-    with house.write() as session:
+def _waiting(premises: Premises, client: TestClient, more: int) -> int:
+    with premises.write() as session:
         project = catalogue.find(session, "few").id
         for _ in range(more):
             queue.enqueue(session, kinds.Check(project), author="ann")
-    return _asked(house, client, "/api/jobs", "few")[0]
+    return _asked(premises, client, "/api/jobs", "few")[0]
 
 
 def test_each_page_that_polls_stands_in_this_table() -> None:
@@ -142,7 +142,7 @@ def test_each_page_that_polls_stands_in_this_table() -> None:
 
 
 @pytest.mark.parametrize("what", ["label", "job", "project"])
-def test_a_change_moves_its_mark_and_leaves_the_others(filled: House, what: str) -> None:
+def test_a_change_moves_its_mark_and_leaves_the_others(filled: Premises, what: str) -> None:
     with filled.read() as session:
         before = changes.marks(session)
         project = catalogue.find(session, "few").id

@@ -52,7 +52,7 @@ class Sent:
         headers = {**WRITE, "cookie": site.cookies[who]}
         given: dict[str, Any] = {"json": self.body or {}}
         if ROUTES[self.row.route].form:
-            picture = site.house.files.read(site.places[OWN].things.sha256)
+            picture = site.premises.files.read(site.places[OWN].things.sha256)
             given = {"data": self.body, "files": {"picture": ("a.png", picture)}}
         return site.client.request(method, url, params=dict(self.query), headers=headers, **given)
 

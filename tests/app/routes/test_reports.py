@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from app import server
 from app.edge import login
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Run
 from backend.storage import findings
 from tests import loops
@@ -24,7 +24,7 @@ PATIENCE = 15
 
 
 def test_downloads_that_nobody_reads_keep_nobody_else_waiting(
-    guarded: House, stranger: TestClient
+    guarded: Premises, stranger: TestClient
 ) -> None:
     project = drawn(guarded)
     with guarded.write() as session:
@@ -35,12 +35,12 @@ def test_downloads_that_nobody_reads_keep_nobody_else_waiting(
     assert asked == 200
 
 
-async def _ask_beside_readers(app: FastAPI, house: House, client: TestClient) -> int:
+async def _ask_beside_readers(app: FastAPI, premises: Premises, client: TestClient) -> int:
     cookie = f"{login.COOKIE}={client.cookies[login.COOKIE]}"
     unread = [_Reader(cookie) for _ in range(READERS)]
     reading = [asyncio.create_task(one.get(app, f"/api/runs/{RUN}/export/csv")) for one in unread]
     await asyncio.wait_for(asyncio.gather(*(one.began.wait() for one in unread)), PATIENCE)
-    house.door.forget("vera")
+    premises.door.forget("vera")
     other = _Reader(cookie)
     other.goes_on.set()
     try:

@@ -12,15 +12,17 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from app import server
-from app.premises import House
+from app.premises import Premises
 from backend.jobs import kinds, queue
 from backend.projects import catalogue
 from backend.settings import Settings
 from tests.app.conftest import HERE, WRITE, drawn
 
 
-def test_a_window_of_images_carries_boxes_and_the_golden(client: TestClient, house: House) -> None:
-    project = drawn(house)
+def test_a_window_of_images_carries_boxes_and_the_golden(
+    client: TestClient, premises: Premises
+) -> None:
+    project = drawn(premises)
     found = client.get(f"/api/projects/{project.id}/images?limit=2").json()
     assert (found["total"], len(found["items"])) == (3, 2)
     first = found["items"][0]
@@ -30,16 +32,16 @@ def test_a_window_of_images_carries_boxes_and_the_golden(client: TestClient, hou
     assert len(first["golden"]["sha256"]) == 64
 
 
-def test_a_project_is_found_by_its_name_too(client: TestClient, house: House) -> None:
-    project = drawn(house)
+def test_a_project_is_found_by_its_name_too(client: TestClient, premises: Premises) -> None:
+    project = drawn(premises)
     assert client.get(f"/api/projects/{project.name}").json()["id"] == project.id
 
 
 def test_a_project_whose_name_is_a_number_is_found_by_its_name(
-    client: TestClient, house: House
+    client: TestClient, premises: Premises
 ) -> None:
-    other = drawn(house)
-    with house.write() as session:
+    other = drawn(premises)
+    with premises.write() as session:
         named = [catalogue.create(session, name) for name in (str(other.id), "4711", "9" * 30)]
     for one in named:
         assert client.get(f"/api/projects/{one.name}").json()["id"] == one.id
@@ -47,8 +49,8 @@ def test_a_project_whose_name_is_a_number_is_found_by_its_name(
     assert client.get(f"/api/projects/{'8' * 30}").status_code == 404
 
 
-def test_pictures_are_kept_for_ever_and_asked_once(client: TestClient, house: House) -> None:
-    sha256 = _first(client, house)["sha256"]
+def test_pictures_are_kept_for_ever_and_asked_once(client: TestClient, premises: Premises) -> None:
+    sha256 = _first(client, premises)["sha256"]
     for kind, side in (("thumb", 320), ("preview", 640), ("full", 640)):
         answer = client.get(f"/files/{sha256}/{kind}")
         assert Image.open(io.BytesIO(answer.content)).size == (side, side)
@@ -57,8 +59,8 @@ def test_pictures_are_kept_for_ever_and_asked_once(client: TestClient, house: Ho
         assert client.get(f"/files/{sha256}/{kind}", headers=again).status_code == 304
 
 
-def test_tiles_cover_the_picture_exactly(client: TestClient, house: House) -> None:
-    sha256 = _first(client, house)["sha256"]
+def test_tiles_cover_the_picture_exactly(client: TestClient, premises: Premises) -> None:
+    sha256 = _first(client, premises)["sha256"]
     corner = client.get(f"/files/{sha256}/tile/0/1/1")
     assert Image.open(io.BytesIO(corner.content)).size == (128, 128)
     assert client.get(f"/files/{sha256}/tile/0/2/0").status_code == 404
@@ -91,8 +93,8 @@ def test_strange_addresses_are_refused_with_a_sentence(client: TestClient, path:
     assert answer.json()
 
 
-def test_classes_are_renamed_reordered_and_merged(client: TestClient, house: House) -> None:
-    project = drawn(house)
+def test_classes_are_renamed_reordered_and_merged(client: TestClient, premises: Premises) -> None:
+    project = drawn(premises)
     base = f"/api/projects/{project.id}"
     first, second = (one["id"] for one in client.get(base).json()["classes"][:2])
     client.patch(f"{base}/classes/{first}", json={"name": "gap"}, headers=WRITE)
@@ -104,16 +106,16 @@ def test_classes_are_renamed_reordered_and_merged(client: TestClient, house: Hou
     assert [one["id"] for one in order["classes"]] == wanted
 
 
-def test_a_class_of_another_project_is_not_touched(client: TestClient, house: House) -> None:
-    project = drawn(house)
-    other = drawn(house)
+def test_a_class_of_another_project_is_not_touched(client: TestClient, premises: Premises) -> None:
+    project = drawn(premises)
+    other = drawn(premises)
     url = f"/api/projects/{other.id}/classes/{project.classes[0].id}"
     assert client.patch(url, json={"name": "mine"}, headers=WRITE).status_code == 404
 
 
-def test_images_of_another_project_are_not_changed(client: TestClient, house: House) -> None:
-    item = _first(client, house)
-    other = drawn(house)
+def test_images_of_another_project_are_not_changed(client: TestClient, premises: Premises) -> None:
+    item = _first(client, premises)
+    other = drawn(premises)
     body = {"action": "delete", "images": [item["id"]]}
     answer = client.post(f"/api/projects/{other.id}/images/change", json=body, headers=WRITE)
     assert answer.status_code == 404
@@ -123,20 +125,20 @@ def test_what_nobody_expected_is_logged_and_hidden(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken() -> None:
-        raise ArithmeticError("the secret of the house")
+        raise ArithmeticError("the secret of the premises")
 
-    house = server.open_house(Settings(home=tmp_path))
-    app = server.create(house)
+    premises = server.open_premises(Settings(home=tmp_path))
+    app = server.create(premises)
     app.router.routes.insert(0, APIRoute("/api/broken", broken))
     answer = TestClient(app, base_url=HERE).get("/api/broken")
-    house.database.close()
+    premises.database.close()
     assert (answer.status_code, "log" in answer.json()["error"]) == (500, True)
     assert "secret" not in answer.json()["error"]
     assert any(record.exc_info for record in caplog.records)
 
 
-def _first(client: TestClient, house: House) -> dict[str, str]:
-    project = drawn(house)
+def _first(client: TestClient, premises: Premises) -> dict[str, str]:
+    project = drawn(premises)
     found: dict[str, str] = client.get(f"/api/projects/{project.id}/images").json()["items"][0]
     return found
 
@@ -150,9 +152,9 @@ def test_the_page_names_what_its_tab_needs_and_all_of_it_is_there(client: TestCl
     assert {Path(one).name for one in asked} <= {Path(url).name for url in urls}
 
 
-def test_jobs_are_filtered(client: TestClient, house: House) -> None:
-    project = drawn(house)
-    with house.write() as session:
+def test_jobs_are_filtered(client: TestClient, premises: Premises) -> None:
+    project = drawn(premises)
+    with premises.write() as session:
         job = queue.enqueue(session, kinds.Publish(project.id, 0), author="zoe")
     chosen = f"project={project.id}&kind=publish&author=zoe&state="
     shown = client.get(f"/api/jobs?{chosen}queued").json()
@@ -162,17 +164,17 @@ def test_jobs_are_filtered(client: TestClient, house: House) -> None:
     assert shown["projects"] == {str(project.id): project.name}
     assert client.get(f"/api/jobs?{chosen}failed").json()["open"] == []
     assert client.get("/api/jobs?state=odd").status_code == 422
-    with house.write() as session:
+    with premises.write() as session:
         queue.cancel(session, job.id)
 
 
 @pytest.mark.parametrize("to", ["training", "training/check"])
 def test_a_training_from_a_page_starts_from_no_file_of_the_server(
-    client: TestClient, house: House, tmp_path: Path, to: str
+    client: TestClient, premises: Premises, tmp_path: Path, to: str
 ) -> None:
     theirs = tmp_path / "theirs.pt"
     theirs.write_bytes(b"weights")
-    url = f"/api/projects/{drawn(house, 12).id}/{to}"
+    url = f"/api/projects/{drawn(premises, 12).id}/{to}"
     for start in (str(theirs), "../theirs.pt", "theirs.safetensors"):
         body = {"family": "yolo", "start": start}
         answer = client.post(url, json=body, headers=WRITE)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Project
 from backend.labels import gallery, images, labelling, worklist
 from tests.app.conftest import WRITE, drawn, log_in
@@ -16,18 +16,18 @@ BOX = {"id": "b", "x1": 1, "y1": 1, "x2": 9, "y2": 9, "label": "open"}
 
 
 @pytest.fixture(scope="module")
-def project(house: House) -> Project:
-    return drawn(house, 6)
+def project(premises: Premises) -> Project:
+    return drawn(premises, 6)
 
 
 @pytest.fixture
-def image(house: House, project: Project) -> int:
-    with house.read() as session:
+def image(premises: Premises, project: Project) -> int:
+    with premises.read() as session:
         return gallery.ids(session, project.id, gallery.Filter())[0]
 
 
-def version(house: House, image: int) -> int:
-    with house.write() as session:
+def version(premises: Premises, image: int) -> int:
+    with premises.write() as session:
         return labelling.version_of(session, image)
 
 
@@ -40,9 +40,9 @@ def put(client: TestClient, image: int, body: Any, **how: Any) -> tuple[int, dic
 
 
 def test_a_save_is_kept_and_a_stale_one_shows_what_stands(
-    client: TestClient, house: House, image: int
+    client: TestClient, premises: Premises, image: int
 ) -> None:
-    seen = version(house, image)
+    seen = version(premises, image)
     assert put(client, image, {"version": seen, "boxes": [BOX]}) == (200, {"version": seen + 1})
     status, said = put(client, image, {"version": seen, "boxes": []})
     assert status == 409
@@ -62,27 +62,27 @@ def test_a_save_is_kept_and_a_stale_one_shows_what_stands(
     ],
 )
 def test_a_box_that_cannot_be_is_refused_with_a_sentence(
-    client: TestClient, house: House, image: int, boxes: str
+    client: TestClient, premises: Premises, image: int, boxes: str
 ) -> None:
-    seen = version(house, image)
+    seen = version(premises, image)
     body = f'{{"version": {seen}, "boxes": {boxes}}}'
     answer = client.put(f"/api/images/{image}/boxes", content=body, headers=WRITE)
     assert answer.status_code == 400
     assert answer.json()["error"].endswith((".", "'"))
-    assert version(house, image) == seen
+    assert version(premises, image) == seen
 
 
 def test_too_many_boxes_and_too_many_bytes_are_refused(
-    client: TestClient, house: House, image: int
+    client: TestClient, premises: Premises, image: int
 ) -> None:
-    seen = version(house, image)
+    seen = version(premises, image)
     many = [{**BOX, "id": str(at)} for at in range(labelling.MOST_BOXES + 1)]
     assert put(client, image, {"version": seen, "boxes": many})[0] == 400
     large = b'{"version": 0, "boxes": [' + b" " * 50_000_000 + b"]}"
     answer = client.put(f"/api/images/{image}/boxes", content=large, headers=WRITE)
     assert answer.status_code == 413
     assert "MB" in answer.json()["error"]
-    assert version(house, image) == seen
+    assert version(premises, image) == seen
 
 
 def test_a_save_without_the_header_is_refused(client: TestClient, image: int) -> None:
@@ -91,7 +91,7 @@ def test_a_save_without_the_header_is_refused(client: TestClient, image: int) ->
 
 
 def test_who_only_looks_may_not_save_decide_or_restore(
-    asking_guarded: TestClient, guarded: House
+    asking_guarded: TestClient, guarded: Premises
 ) -> None:
     asking_guarded.cookies.clear()
     project = drawn(guarded, 3)
@@ -124,10 +124,10 @@ def test_names_of_nothing_are_refused(client: TestClient, path: str) -> None:
 
 @pytest.mark.parametrize("sort", gallery.SORTS)
 def test_windows_walk_in_the_order_of_the_listing(
-    house: House, project: Project, sort: str
+    premises: Premises, project: Project, sort: str
 ) -> None:
     chosen = gallery.parse([("sort", sort)])
-    with house.read() as session:
+    with premises.read() as session:
         order = gallery.ids(session, project.id, chosen)
         for at, image in enumerate(order):
             window = worklist.around(session, project.id, chosen, image, 1, 2)
@@ -137,12 +137,12 @@ def test_windows_walk_in_the_order_of_the_listing(
 
 
 def test_an_image_keeps_its_place_when_the_filter_no_longer_lets_it_through(
-    client: TestClient, house: House, project: Project
+    client: TestClient, premises: Premises, project: Project
 ) -> None:
     chosen = gallery.parse([("state", "new")])
-    with house.read() as session:
+    with premises.read() as session:
         first, second, *_ = gallery.ids(session, project.id, chosen)
-    put(client, second, {"version": version(house, second), "boxes": [], "state": "done"})
+    put(client, second, {"version": version(premises, second), "boxes": [], "state": "done"})
     path = f"/api/projects/{project.id}/images/{second}/around?state=new&before=1&after=0"
     found = client.get(path).json()
     assert [item["id"] for item in found["items"]] == [first, second]
@@ -151,11 +151,11 @@ def test_an_image_keeps_its_place_when_the_filter_no_longer_lets_it_through(
 
 
 def test_a_restored_revision_is_the_newest_and_nothing_is_lost(
-    client: TestClient, house: House, project: Project
+    client: TestClient, premises: Premises, project: Project
 ) -> None:
-    with house.read() as session:
+    with premises.read() as session:
         image = gallery.ids(session, project.id, gallery.Filter())[-1]
-    seen = version(house, image)
+    seen = version(premises, image)
     put(client, image, {"version": seen, "boxes": [BOX], "action": "draw"})
     put(client, image, {"version": seen + 1, "boxes": [], "action": "delete"})
     body = {"version": seen + 2, "revision": seen + 1}
@@ -165,27 +165,27 @@ def test_a_restored_revision_is_the_newest_and_nothing_is_lost(
     assert [one["version"] for one in history[:3]] == [seen + 3, seen + 2, seen + 1]
     assert [len(one["boxes"]) for one in history[:3]] == [1, 0, 1]
     assert client.post(f"/api/images/{image}/restore", json=body, headers=WRITE).status_code == 409
-    with house.read() as session:
+    with premises.read() as session:
         assert images.get(session, image).version == seen + 3
 
 
 def test_a_restored_revision_brings_its_comment_along(
-    client: TestClient, house: House, image: int
+    client: TestClient, premises: Premises, image: int
 ) -> None:
-    seen = version(house, image)
+    seen = version(premises, image)
     put(client, image, {"version": seen, "boxes": [], "comment": "scratched"})
     put(client, image, {"version": seen + 1, "boxes": [], "comment": ""})
     body = {"version": seen + 2, "revision": seen + 1}
     answer = client.post(f"/api/images/{image}/restore", json=body, headers=WRITE)
     assert answer.json()["comment"] == "scratched"
-    with house.read() as session:
+    with premises.read() as session:
         assert images.get(session, image).comment == "scratched"
 
 
 def test_every_revision_is_told_a_hundred_at_a_time(
-    client: TestClient, house: House, image: int
+    client: TestClient, premises: Premises, image: int
 ) -> None:
-    seen = version(house, image)
+    seen = version(premises, image)
     for number in range(seen, seen + 110):
         put(client, image, {"version": number, "boxes": []})
     first = client.get(f"/api/images/{image}/history").json()
@@ -198,12 +198,12 @@ def test_every_revision_is_told_a_hundred_at_a_time(
 
 
 def test_author_origin_and_deed_are_not_what_a_page_says_they_are(
-    client: TestClient, house: House, image: int
+    client: TestClient, premises: Premises, image: int
 ) -> None:
     lie = {"origin": "import", "author": "somebody else"}
-    body = {"version": version(house, image), "boxes": [BOX | lie | {"id": "lie"}]}
+    body = {"version": version(premises, image), "boxes": [BOX | lie | {"id": "lie"}]}
     assert put(client, image, {**body, "action": "import"})[0] == 200
-    with house.read() as session:
+    with premises.read() as session:
         newest = labelling.history(session, image, most=1)[0]
     (box,) = newest.boxes
     assert (box.origin, box.author) == ("human", newest.author)
@@ -212,11 +212,11 @@ def test_author_origin_and_deed_are_not_what_a_page_says_they_are(
 
 
 def test_a_save_names_no_run_and_no_detection_that_there_is_not(
-    client: TestClient, house: House, image: int
+    client: TestClient, premises: Premises, image: int
 ) -> None:
-    seen = version(house, image)
+    seen = version(premises, image)
     ref = {"run": 99999, "image": image, "idx": 0}
     for body in ({"boxes": [], "run": 99999}, {"boxes": [BOX | {"id": "new", "detection": ref}]}):
         status, said = put(client, image, {"version": seen, **body})
         assert (status, "99999" in said["error"]) == (400, True)
-    assert version(house, image) == seen
+    assert version(premises, image) == seen

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Detection, Run, RunImage
 from backend.labels import gallery, images, labelling
 from backend.storage import findings
@@ -18,10 +18,10 @@ RUN = 771
 
 
 @pytest.fixture(scope="module")
-def ids(house: House) -> list[int]:
+def ids(premises: Premises) -> list[int]:
     """Images of a run that has found two defects in each."""
-    project = drawn(house, 4)
-    with house.write() as session:
+    project = drawn(premises, 4)
+    with premises.write() as session:
         found = gallery.ids(session, project.id, gallery.Filter())
         start = Run(RUN, "v1", "yolo", datetime.now(UTC), project_id=project.id)
         findings.start(session, start)
@@ -39,36 +39,36 @@ def sweep(client: TestClient, images_: list[int], key: str = "", verdict: str = 
     return answer.json()["answers"] if answer.is_success else answer.status_code
 
 
-def versions(house: House, ids: list[int]) -> list[int]:
-    with house.write() as session:
+def versions(premises: Premises, ids: list[int]) -> list[int]:
+    with premises.write() as session:
         return [labelling.version_of(session, one) for one in ids]
 
 
 def test_one_image_that_fails_holds_up_no_other(
-    client: TestClient, house: House, ids: list[int]
+    client: TestClient, premises: Premises, ids: list[int]
 ) -> None:
-    with house.write() as session:
+    with premises.write() as session:
         images.put_away(session, ids[3:])
     good, missing, away = sweep(client, [ids[0], 999_999, ids[3]])
-    assert good == {"image": ids[0], "version": versions(house, ids[:1])[0]}
+    assert good == {"image": ids[0], "version": versions(premises, ids[:1])[0]}
     assert "deleted" in missing["error"]
     assert "deleted" in away["error"]
 
 
 def test_a_part_sent_again_is_answered_and_changes_nothing(
-    client: TestClient, house: House, ids: list[int]
+    client: TestClient, premises: Premises, ids: list[int]
 ) -> None:
     first = sweep(client, ids[1:3], "part")
     sweep(client, ids[1:2], verdict="")
-    before = versions(house, ids[:3])
+    before = versions(premises, ids[:3])
     assert sweep(client, ids[1:3], "part") == first
-    assert versions(house, ids[:3]) == before
+    assert versions(premises, ids[:3]) == before
 
 
 def test_a_save_whose_answer_was_lost_may_be_sent_again(
-    client: TestClient, house: House, ids: list[int]
+    client: TestClient, premises: Premises, ids: list[int]
 ) -> None:
-    body = {"version": versions(house, ids[:1])[0], "boxes": [], "key": "save"}
+    body = {"version": versions(premises, ids[:1])[0], "boxes": [], "key": "save"}
     path = f"/api/images/{ids[0]}/boxes"
     first = client.put(path, json=body, headers=WRITE)
     assert client.put(path, json=body, headers=WRITE).json() == first.json()

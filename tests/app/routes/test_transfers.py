@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app import server
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Job
 from backend.errors import Refused
 from backend.jobs import claims, kinds, queue
@@ -25,16 +25,16 @@ from workers import handlers
 from workers.context import Context
 
 
-def work(house: House) -> Job:
+def work(premises: Premises) -> Job:
     """Carry out the next waiting job here, as a worker would."""
-    with house.write() as session:
+    with premises.write() as session:
         job = claims.claim(session, "test", kinds.Lane.SHORT)
     assert job is not None
     request = kinds.decode(job.kind, job.request)
-    folder = house.settings.cache / "jobs"
-    context = Context(job, request, house.database, house.files, house.settings, folder)
+    folder = premises.settings.cache / "jobs"
+    context = Context(job, request, premises.database, premises.files, premises.settings, folder)
     result = handlers.find(job.kind).run(context)
-    with house.write() as session:
+    with premises.write() as session:
         claims.finish(session, job, result)
         return queue.get(session, job.id)
 
@@ -44,9 +44,9 @@ def upload(client: TestClient, base: str, name: str, content: bytes, token: str)
 
 
 def test_uploaded_pictures_become_images_and_the_upload_goes(
-    client: TestClient, house: House
+    client: TestClient, premises: Premises
 ) -> None:
-    project = drawn(house)
+    project = drawn(premises)
     base, token = f"/api/projects/{project.id}", secrets.token_hex(16)
     sha256 = client.get(f"{base}/images").json()["items"][0]["sha256"]
     picture = client.get(f"/files/{sha256}/full").content
@@ -54,17 +54,17 @@ def test_uploaded_pictures_become_images_and_the_upload_goes(
     body = {"token": token, "lot": " lot 7 "}
     asked = client.post(f"{base}/import", json=body, headers=WRITE)
     assert (asked.status_code, asked.json()["state"]) == (201, "queued")
-    assert work(house).result["images"] == 1
-    assert not (house.settings.uploads / f"{project.id}-{token}").exists()
-    with house.read() as session:
+    assert work(premises).result["images"] == 1
+    assert not (premises.settings.uploads / f"{project.id}-{token}").exists()
+    with premises.read() as session:
         new = gallery.parse([("text", "new"), ("group", "lot 7")])
         assert gallery.page(session, project.id, new).total == 1
 
 
 def test_another_programs_boxes_are_judged_and_the_upload_goes(
-    client: TestClient, house: House
+    client: TestClient, premises: Premises
 ) -> None:
-    project = drawn(house)
+    project = drawn(premises)
     base, token = f"/api/projects/{project.id}", secrets.token_hex(16)
     refused = client.post(f"{base}/judge", json={"token": token}, headers=WRITE)
     assert refused.status_code == 400
@@ -74,12 +74,12 @@ def test_another_programs_boxes_are_judged_and_the_upload_goes(
     assert strange.json()["error"] == "The overlap (IoU) must lie between 0 and 1, not be 7."
     asked = client.post(f"{base}/judge", json={"token": token}, headers=WRITE)
     assert (asked.status_code, asked.json()["state"]) == (201, "queued")
-    assert not (house.settings.uploads / f"{project.id}-{token}").exists()
+    assert not (premises.settings.uploads / f"{project.id}-{token}").exists()
     job = asked.json()["id"]
-    with house.read() as session:
+    with premises.read() as session:
         request = queue.get(session, job).request
     assert client.post(f"/api/jobs/{job}/cancel", headers=WRITE).status_code == 200
-    assert (request["name"], house.files.read(request["file"])) == (
+    assert (request["name"], premises.files.read(request["file"])) == (
         "their boxes.csv",
         b"name,label\n",
     )
@@ -87,42 +87,44 @@ def test_another_programs_boxes_are_judged_and_the_upload_goes(
 
 @pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n", bytes(90), "[]".encode("utf-16")])
 def test_what_is_no_text_is_neither_judged_nor_kept(
-    client: TestClient, house: House, content: bytes
+    client: TestClient, premises: Premises, content: bytes
 ) -> None:
-    base, token = f"/api/projects/{drawn(house).id}", secrets.token_hex(16)
+    base, token = f"/api/projects/{drawn(premises).id}", secrets.token_hex(16)
     assert upload(client, base, "found.json", content, token).status_code == 201
     refused = client.post(f"{base}/judge", json={"token": token}, headers=WRITE)
     assert refused.json()["error"] == "found.json is not UTF-8 text, so it holds no predictions."
-    assert not house.files.has(hashlib.sha256(content).hexdigest())
+    assert not premises.files.has(hashlib.sha256(content).hexdigest())
 
 
-def test_what_came_in_as_no_picture_is_never_decoded(client: TestClient, house: House) -> None:
-    sha256 = house.files.put(picture(shade=77))
+def test_what_came_in_as_no_picture_is_never_decoded(
+    client: TestClient, premises: Premises
+) -> None:
+    sha256 = premises.files.put(picture(shade=77))
     for how in ("thumb", "preview", "full", "tile/0/0/0"):
         answer = client.get(f"/files/{sha256}/{how}")
         assert answer.status_code == 404
         assert answer.json()["error"].startswith("There is no such picture")
 
 
-def test_an_export_is_fetched_as_one_zip(client: TestClient, house: House) -> None:
-    project = drawn(house)
+def test_an_export_is_fetched_as_one_zip(client: TestClient, premises: Premises) -> None:
+    project = drawn(premises)
     base = f"/api/projects/{project.id}"
     asked = client.post(f"{base}/export", json={"format": "yolo"}, headers=WRITE).json()
     assert client.get(f"/api/jobs/{asked['id']}/file").status_code == 404
-    work(house)
+    work(premises)
     answer = client.get(f"/api/jobs/{asked['id']}/file")
     assert (answer.status_code, answer.content[:2]) == (200, b"PK")
     assert f"{project.name}-yolo.zip".replace(" ", "%20") in answer.headers["content-disposition"]
 
 
-def test_an_export_holds_what_was_chosen(client: TestClient, house: House) -> None:
-    project = drawn(house)
+def test_an_export_holds_what_was_chosen(client: TestClient, premises: Premises) -> None:
+    project = drawn(premises)
     url = f"/api/projects/{project.id}"
     chosen = client.get(f"{url}/images").json()["items"][:2]
     body = {"format": "coco", "images": [one["id"] for one in chosen], "states": ["all"]}
     asked = client.post(f"{url}/export", json={**body, "shares": [1, 1]}, headers=WRITE)
     assert asked.status_code == 201
-    result = work(house).result
+    result = work(premises).result
     assert (result["images"], result["left_out"]) == (2, {})
     strange = client.post(f"{url}/export", json={**body, "filter": "clas=x"}, headers=WRITE)
     assert (strange.status_code, "is no filter" in strange.json()["error"]) == (400, True)
@@ -131,14 +133,16 @@ def test_an_export_holds_what_was_chosen(client: TestClient, house: House) -> No
 
 
 @pytest.mark.parametrize("name", ["../out.png", "..%2fout.png", "a%5c..%5cb.png", "a" * 300, "%00"])
-def test_an_upload_never_leaves_its_folder(client: TestClient, house: House, name: str) -> None:
-    base = f"/api/projects/{drawn(house).id}"
+def test_an_upload_never_leaves_its_folder(
+    client: TestClient, premises: Premises, name: str
+) -> None:
+    base = f"/api/projects/{drawn(premises).id}"
     answer = upload(client, base, name, b"x", secrets.token_hex(16))
     assert 400 <= answer.status_code < 500
-    assert not list(Path(house.settings.home).rglob("out.png"))
+    assert not list(Path(premises.settings.home).rglob("out.png"))
 
 
-def test_a_place_on_the_server_is_for_admins(guarded: House, stranger: TestClient) -> None:
+def test_a_place_on_the_server_is_for_admins(guarded: Premises, stranger: TestClient) -> None:
     base = f"/api/projects/{drawn(guarded).id}"
     for name, status in (("lars", 403), ("ada", 201)):
         log_in(stranger, name)
@@ -146,17 +150,17 @@ def test_a_place_on_the_server_is_for_admins(guarded: House, stranger: TestClien
         assert stranger.post(f"{base}/import", json=body, headers=WRITE).status_code == status
 
 
-def test_a_format_nobody_knows_is_named(client: TestClient, house: House) -> None:
-    base = f"/api/projects/{drawn(house).id}"
+def test_a_format_nobody_knows_is_named(client: TestClient, premises: Premises) -> None:
+    base = f"/api/projects/{drawn(premises).id}"
     answer = client.post(f"{base}/export", json={"format": "xls"}, headers=WRITE)
     assert (answer.status_code, "xls" in answer.json()["error"]) == (400, True)
 
 
-def test_an_export_that_is_gone_is_told(client: TestClient, house: House) -> None:
-    base = f"/api/projects/{drawn(house).id}"
+def test_an_export_that_is_gone_is_told(client: TestClient, premises: Premises) -> None:
+    base = f"/api/projects/{drawn(premises).id}"
     job = client.post(f"{base}/export", json={"format": "yolo"}, headers=WRITE).json()["id"]
-    work(house)
-    (house.settings.exports / f"{job}.zip").unlink()
+    work(premises)
+    (premises.settings.exports / f"{job}.zip").unlink()
     answer = client.get(f"/api/jobs/{job}/file")
     assert answer.status_code == 404
     assert answer.json()["error"] == f"Job {job} has left no file, or not any more; export again."
@@ -164,9 +168,9 @@ def test_an_export_that_is_gone_is_told(client: TestClient, house: House) -> Non
 
 @pytest.mark.parametrize("model", ["v9", "../weights.pt"])
 def test_a_try_that_is_refused_leaves_no_picture(
-    client: TestClient, house: House, model: str
+    client: TestClient, premises: Premises, model: str
 ) -> None:
-    base = f"/api/projects/{drawn(house).id}"
+    base = f"/api/projects/{drawn(premises).id}"
     sha256 = client.get(f"{base}/images").json()["items"][0]["sha256"]
     picture = {"picture": ("a.png", client.get(f"/files/{sha256}/full").content)}
     for place in (base, "/api/projects/999"):
@@ -174,7 +178,7 @@ def test_a_try_that_is_refused_leaves_no_picture(
             f"{place}/detect/try", files=picture, data={"model": model}, headers=WRITE
         )
         assert 400 <= asked.status_code < 500
-    assert not list((house.settings.cache / "tries").glob("*"))
+    assert not list((premises.settings.cache / "tries").glob("*"))
 
 
 def test_uploads_are_bounded_one_by_one_and_together(tmp_path: Path) -> None:
@@ -189,15 +193,15 @@ def test_uploads_are_bounded_one_by_one_and_together(tmp_path: Path) -> None:
 
 
 def test_what_is_sent_to_one_project_is_not_counted_for_another(tmp_path: Path) -> None:
-    house = server.open_house(Settings(home=tmp_path, max_upload_gb=1e-6))
+    premises = server.open_premises(Settings(home=tmp_path, max_upload_gb=1e-6))
     token = "0" * 32
-    with TestClient(server.create(house), base_url=HERE) as client:
-        one, other = (f"/api/projects/{drawn(house).id}" for _ in range(2))
+    with TestClient(server.create(premises), base_url=HERE) as client:
+        one, other = (f"/api/projects/{drawn(premises).id}" for _ in range(2))
         sent = [upload(client, base, "a.png", bytes(900), token) for base in (one, other)]
         assert [answer.status_code for answer in sent] == [201, 201]
         more = [upload(client, base, "b.png", bytes(900), token) for base in (one, other)]
         assert [answer.status_code for answer in more] == [400, 400]
-    kept = sorted(path.parent.name for path in house.settings.uploads.rglob("*.png"))
+    kept = sorted(path.parent.name for path in premises.settings.uploads.rglob("*.png"))
     assert kept == sorted(f"{base.rpartition('/')[2]}-{token}" for base in (one, other))
 
 
@@ -217,11 +221,11 @@ def test_what_waits_from_before_a_restart_counts_and_what_was_used_does_not(
 
 
 def test_a_refused_upload_leaves_no_part_of_its_file(tmp_path: Path) -> None:
-    house = server.open_house(Settings(home=tmp_path, max_upload_gb=1e-6))
-    with TestClient(server.create(house), base_url=HERE) as client:
-        project, token = drawn(house), "0" * 32
+    premises = server.open_premises(Settings(home=tmp_path, max_upload_gb=1e-6))
+    with TestClient(server.create(premises), base_url=HERE) as client:
+        project, token = drawn(premises), "0" * 32
         base = f"/api/projects/{project.id}"
         assert upload(client, base, "a.png", bytes(900), token).status_code == 201
         refused = upload(client, base, "b.png", bytes(900), token)
     assert (refused.status_code, "larger than 1e-06 GB" in refused.json()["error"]) == (400, True)
-    assert [one.name for one in house.settings.uploads.rglob("*.png")] == ["a.png"]
+    assert [one.name for one in premises.settings.uploads.rglob("*.png")] == ["a.png"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.premises import House
+from app.premises import Premises
 from backend.domain import Detection, Run, RunImage, Verdict
 from backend.labels import images
 from backend.labels.images import NewImage
@@ -22,7 +22,7 @@ MANY = 230
 
 
 @pytest.fixture(scope="module")
-def by_score(guarded: House) -> list[int]:
+def by_score(guarded: Premises) -> list[int]:
     """The images of a run by their scores, highest first; of one it was already decided."""
     names = [f"board {n}" for n in range(MANY)]
     with guarded.write() as session:

@@ -49,7 +49,7 @@ def test_a_bad_file_is_named_and_the_rest_comes_in(house: House, tmp_path: Path,
     assert not any((tmp_path / "home" / "cache" / "unpacked").iterdir())
 
 
-def _assert_told(result: imports.Result, bad: Bad) -> None:
+def _assert_told(result: imports.Imported, bad: Bad) -> None:
     told = [str(problem) for problem in result.problems]
     assert any(re.search(bad.says, one) for one in told), told
     assert all(one.endswith((".", "?")) and len(one) < 600 for one in told), told

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from backend.domain import Box, Split
 from backend.errors import LoupeError
 from backend.formats import box_bounds, format_table, picture_names
-from backend.formats.base import Classes, Item, Labelled, Picture, Problem
+from backend.formats.base import Classes, Item, Labelled, OutgoingPicture, Problem
 from backend.formats.source import archives, json_stream, tree
-from backend.safe_pictures import Header
+from backend.safe_pictures import PictureHeader
 from tests.backend.labels import drawn
 
 CLASSES = ("dent", "Kratzer, tief", "<&>", "7")
@@ -62,7 +62,7 @@ def boxes(draw: st.DrawFn) -> Box:
 
 
 @st.composite
-def pictures(draw: st.DrawFn) -> list[Picture]:
+def pictures(draw: st.DrawFn) -> list[OutgoingPicture]:
     """Pictures with boxes, their names from a small alphabet so that they nearly meet."""
     part = st.text("ab 1%é_.,-", min_size=1, max_size=4).map(lambda t: t.strip(" .") or "x")
     names = draw(
@@ -73,7 +73,7 @@ def pictures(draw: st.DrawFn) -> list[Picture]:
         )
     )
     return [
-        Picture(
+        OutgoingPicture(
             f"{name}!.jpg",
             lambda: CONTENT,
             64,
@@ -89,7 +89,7 @@ def pictures(draw: st.DrawFn) -> list[Picture]:
 @_boxed("row")
 @settings(max_examples=25, deadline=None)
 @given(made=pictures())
-def test_every_box_comes_back(row: format_table.Format, made: list[Picture]) -> None:
+def test_every_box_comes_back(row: format_table.Format, made: list[OutgoingPicture]) -> None:
     with _folder() as folder:
         written = list(row.write(made, folder, CLASSES))
         found, problems = drawn.read_back(folder, row.name) if written else ({}, [])
@@ -126,7 +126,7 @@ def _assert_sound(found: list[Item | Problem | Classes]) -> None:
             assert one.reason.endswith(".")
             assert one.file
         elif isinstance(one, Item):
-            kept, _ = box_bounds.fit(one, Header("JPEG", 64, 48, "L"))
+            kept, _ = box_bounds.fit(one, PictureHeader("JPEG", 64, 48, "L"))
             assert all(0 <= b.x1 < b.x2 <= 64 and 0 <= b.y1 < b.y2 <= 48 for b in kept)
     names = [one.name for one in found if isinstance(one, Item)]
     assert len(names) == len(set(names))
@@ -203,7 +203,7 @@ def test_json_is_read_piece_by_piece_as_in_one(value: Any, items: list[Any], siz
 @given(*[NUMBERS] * 4, st.sampled_from(["dent", "", "background", "\n", "x" * 201]))
 def test_a_box_is_fitted_or_told(x1: float, y1: float, x2: float, y2: float, label: str) -> None:
     item = Item("a", bytes, (Labelled(x1, y1, x2, y2, label, 3),), True)
-    kept, problems = box_bounds.fit(item, Header("JPEG", 64, 48, "L"))
+    kept, problems = box_bounds.fit(item, PictureHeader("JPEG", 64, 48, "L"))
     assert kept or problems
     for box in kept:
         corners = (box.x1, box.y1, box.x2, box.y2)
@@ -222,7 +222,7 @@ PATHS = st.lists(
 @settings(deadline=None)
 @given(paths=st.sets(PATHS), splits=st.booleans())
 def test_no_two_pictures_get_one_name(paths: set[str], splits: bool) -> None:
-    names = picture_names.Names(paths, splits=splits)
+    names = picture_names.PictureNames(paths, splits=splits)
     assert len({names[path] for path in paths}) == len(paths)
 
 

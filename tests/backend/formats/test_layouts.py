@@ -14,7 +14,7 @@ from PIL import Image
 from backend.domain import Split
 from backend.formats import box_bounds
 from backend.formats.base import Item, Labelled
-from backend.safe_pictures import Header
+from backend.safe_pictures import PictureHeader
 from backend.storage import engine
 from backend.storage.files import Files
 from tests.backend.labels import drawn
@@ -257,5 +257,5 @@ def test_pictures_that_no_label_speaks_of_come_in_bare(house: House, tmp_path: P
 def test_a_box_may_stick_out_by_a_pixel_without_a_word() -> None:
 
     item = Item("a", bytes, (Labelled(-1, 0, 65, 48, "dent"),), True)
-    (box,), problems = box_bounds.fit(item, Header("JPEG", 64, 48, "L"))
+    (box,), problems = box_bounds.fit(item, PictureHeader("JPEG", 64, 48, "L"))
     assert ((box.x1, box.x2), problems) == ((0, 64), [])

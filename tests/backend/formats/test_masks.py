@@ -59,7 +59,7 @@ def house(sqlite: engine.Database, files: Files, tmp_path: Path) -> House:
     return House(sqlite, files, tmp_path / "home")
 
 
-def _bring(house: House, source: Path, by: str = "", project: str = "line 3") -> imports.Result:
+def _bring(house: House, source: Path, by: str = "", project: str = "line 3") -> imports.Imported:
     into = Into(house.database, house.files, project, "ana")
     return imports.run(into, source, Settings(home=house.home), masks_by=by)
 

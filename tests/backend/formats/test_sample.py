@@ -106,7 +106,7 @@ def test_defects_do_to_the_copper_what_their_names_say() -> None:
         harmed = clean.copy()
         defect.apply(harmed)
         assert np.array_equal(harmed < clean, harmed != clean) == defect.kind.removes
-        assert defect.kind.holds(changes.Change(view, defect.patch))
+        assert defect.kind.holds(changes.PlacedPatch(view, defect.patch))
 
 
 def test_a_short_joins_two_pieces_and_an_open_parts_one() -> None:

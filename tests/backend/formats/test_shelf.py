@@ -44,7 +44,7 @@ def test_an_index_gives_all_names_of_a_key(pairs: list[tuple[str, str]]) -> None
 
 
 def test_more_names_than_a_page_come_in_order() -> None:
-    shelved = shelf.Names(str(number) for number in range(2500))
+    shelved = shelf.NameSet(str(number) for number in range(2500))
     assert list(shelved) == sorted(str(number) for number in range(2500))
 
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 from backend.domain import Box, Split
 from backend.formats import format_table
-from backend.formats.base import Item, Picture, Problem
+from backend.formats.base import Item, OutgoingPicture, Problem
 from backend.formats.source import tree
 from backend.formats.source.tree import Tree
 
@@ -32,16 +32,16 @@ def written(
     name: str,
     *corners: tuple[float, float, float, float, str],
     split: Split | None = None,
-    golden: Picture | None = None,
+    golden: OutgoingPicture | None = None,
     labelled: bool = True,
     label: str = "",
     group: str = "",
     is_golden: bool = False,
     shade: int = 90,
-) -> Picture:
+) -> OutgoingPicture:
     """A picture to export."""
     content = picture(shade=shade, kind=ENDINGS[Path(name).suffix])
-    return Picture(
+    return OutgoingPicture(
         name,
         lambda: content,
         64,

@@ -34,14 +34,14 @@ class House:
         name: str = format_table.AUTO,
         progress: Callable[[int, int], None] = lambda _done, _all: None,
         lot: str = "",
-    ) -> imports.Result:
+    ) -> imports.Imported:
         """Import."""
         into = imports.Into(self.database, self.files, project, "ana", progress=progress, lot=lot)
         return imports.run(into, source, Settings(home=self.home), name)
 
     def take(
         self, out: Path, name: str, project: str = "line 3", **source: object
-    ) -> exports.Result:
+    ) -> exports.Exported:
         """Export; all that is there, where nothing else is asked for."""
         asked = export_choice.asked(source or {"states": [export_choice.ALL]})
         with self.database.read.begin() as session:

@@ -150,7 +150,7 @@ def test_classes_without_a_box_come_back_in_their_order(
     assert house.classes("again") == ["dent", "zinc", "air: much", "mould"]
 
 
-def _told(result: exports.Result) -> list[str]:
+def _told(result: exports.Exported) -> list[str]:
     return [str(problem) for problem in result.problems]
 
 

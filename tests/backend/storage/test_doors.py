@@ -170,7 +170,7 @@ def test_a_place_in_the_queue_counts_the_jobs_that_are_shut(
 ) -> None:
     assert shut.job
     with database.write(info=doors.asked_by(LARS)) as session, session.begin():
-        place = outlook.standing(session, command_line_job(session, LARS.name))
+        place = outlook.outlook_of(session, command_line_job(session, LARS.name))
     assert (place.position, place.behind) == (2, None)
 
 

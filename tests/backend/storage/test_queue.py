@@ -301,14 +301,14 @@ def test_a_job_knows_its_place_and_time(database: Database) -> None:
         put(database, evaluation(model))
     with database.read() as session:
         jobs = listing.find(session, states=[JobState.QUEUED])
-        standings = [outlook.standing(session, job) for job in reversed(jobs)]
+        standings = [outlook.outlook_of(session, job) for job in reversed(jobs)]
         assert listing.counts(session)[JobState.QUEUED] == 3
     assert [standing.position for standing in standings] == [1, 2, 3]
     assert standings[2].waits is not None
     assert standings[0].behind is None
     held = taken(database)
     with database.read() as session:
-        assert outlook.standing(session, jobs[0]).behind == held.id
+        assert outlook.outlook_of(session, jobs[0]).behind == held.id
 
 
 def test_what_is_usual_is_told_by_the_family(database: Database) -> None:
@@ -319,11 +319,11 @@ def test_what_is_usual_is_told_by_the_family(database: Database) -> None:
     for model, family in ((1, "golden"), (2, "yolo")):
         job = train(model, family)
         with database.write.begin() as session:
-            assert outlook.standing(session, job).needs is None
+            assert outlook.outlook_of(session, job).needs is None
             claims.finish(session, job, {})
     job = train(3, "yolo")
     with database.read() as session:
-        assert outlook.standing(session, job).needs is not None
+        assert outlook.outlook_of(session, job).needs is not None
 
 
 def test_a_job_that_goes_on_is_foreseen_by_what_is_left_of_it(database: Database) -> None:
@@ -334,12 +334,12 @@ def test_a_job_that_goes_on_is_foreseen_by_what_is_left_of_it(database: Database
         claims.release(session, job, "The worker ends.")
     job = taken(database, lane=Lane.LONG)
     with database.write.begin() as session:
-        assert outlook.standing(session, job).needs is None  # not a ninth of a moment
+        assert outlook.outlook_of(session, job).needs is None  # not a ninth of a moment
         claims.finish(session, job, {})
     put(database, replace(training(), model_id=2))
     with database.read() as session:
         (waiting,) = listing.find(session, states=[JobState.QUEUED])
-        assert outlook.standing(session, waiting).needs is None  # half a job says nothing
+        assert outlook.outlook_of(session, waiting).needs is None  # half a job says nothing
 
 
 def test_jobs_are_listed_by_what_one_looks_for(database: Database) -> None:

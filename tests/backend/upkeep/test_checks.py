@@ -18,7 +18,7 @@ def damage(database: Database, *statements: str) -> None:
             session.execute(text(one))
 
 
-def rules(report: checks.Report) -> dict[str, bool]:
+def rules(report: checks.Diagnosis) -> dict[str, bool]:
     return {one.rule: one.mended for one in report.findings}
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from workers.engine import chunks, order, work
 from workers.engine.chunks import Status, Work
-from workers.engine.work import Setup, Worker
+from workers.engine.work import ChunkWorker, Setup
 from workers.families.base import Detections, Picture
 
 SIZES = {"tall": (60, 80), "wide": (80, 60), "long": (90, 60)}
@@ -58,7 +58,7 @@ def test_shapes_follow_each_other_and_answers_keep_their_places(
     tmp_path: Path, model: Noting, suffix: str, batch: int
 ) -> None:
     kinds = ["wide", "tall", "long", "wide", "tall", "long"]
-    worker = Worker(Setup("", batch=batch))
+    worker = ChunkWorker(Setup("", batch=batch))
     drawn = _drawn(tmp_path, kinds, suffix)
     for number in range(2):
         found = list(worker.look(chunks.chunk(number, drawn)))
@@ -74,7 +74,7 @@ def test_a_file_that_is_gone_or_broken_says_so_in_its_place(tmp_path: Path, mode
     drawn = _drawn(tmp_path, ["wide", "tall", "long", "wide"])
     Path(drawn[1].source).unlink()
     Path(drawn[2].source).write_bytes(b"\xff\xd8\xff\xe0")
-    found = list(Worker(Setup("")).look(chunks.chunk(0, drawn)))
+    found = list(ChunkWorker(Setup("")).look(chunks.chunk(0, drawn)))
     states = [Status.OK, Status.UNREADABLE, Status.UNREADABLE, Status.OK]
     assert [one.status for one in found] == states
     assert len(model.seen) == 2

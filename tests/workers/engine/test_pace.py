@@ -8,7 +8,7 @@ import pytest
 
 from workers.engine import chunks
 from workers.engine.chunks import Looked, Status
-from workers.engine.pace import Pace
+from workers.engine.pace import RunMeter
 
 
 def test_a_run_says_how_fast_it_is_and_how_busy_its_devices_are(
@@ -18,7 +18,7 @@ def test_a_run_says_how_fast_it_is_and_how_busy_its_devices_are(
     tool.write_text("#!/bin/sh\nprintf '80, 2000, 8000\\n40, 2000, 8000'\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    pace = Pace(10)
+    pace = RunMeter(10)
     pace.begin(8)
     looked = [Looked(0), Looked(1, status=Status.UNREADABLE, error="broken")]
     pace.saw(chunks.pack(0, looked, "here", decode_seconds=1.0, infer_seconds=3.0))

@@ -11,7 +11,7 @@ import pytest
 from tests.app.commands.finding import WEIGHTS
 from workers.engine import shipping
 from workers.families.base import Picture
-from workers.runtimes import Source, preparing
+from workers.runtimes import ModelSource, preparing
 from workers.runtimes.preparing import Prepared
 
 
@@ -23,7 +23,7 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
     weights = tmp_path / "here" / WEIGHTS.name
     weights.parent.mkdir()
     shutil.copy(WEIGHTS, weights)
-    return preparing.prepare(Source("yolo", weights), tmp_path / "here", "torch", "f32")
+    return preparing.prepare(ModelSource("yolo", weights), tmp_path / "here", "torch", "f32")
 
 
 def test_a_model_travels_and_is_kept_by_the_hash_of_its_content(

@@ -10,8 +10,8 @@ from backend import matching
 from tests.workers.engine import spots
 from workers.engine import tiles
 from workers.engine.tiles import Tiled
-from workers.families.base import NOTHING, Detections, Model, Picture
-from workers.runtimes import Source, preparing
+from workers.families.base import NOTHING, Detections, LoadedModel, Picture
+from workers.runtimes import ModelSource, preparing
 
 
 def _found(answer: object) -> Detections:
@@ -93,6 +93,6 @@ def _photo(path: Path) -> Picture:
     return Picture(np.asarray(cv2.imread(str(path)), np.uint8))
 
 
-def _yolo(weights: Path, folder: Path) -> Model:
-    source = Source("yolo", weights / "yolo11n_recovered.pt")
+def _yolo(weights: Path, folder: Path) -> LoadedModel:
+    source = ModelSource("yolo", weights / "yolo11n_recovered.pt")
     return preparing.load(preparing.prepare(source, folder / "cache", "torch"), 0.25)

@@ -33,7 +33,7 @@ def test_pillow_still_opens_pictures_by_itself() -> None:
 def train(family: str, folder: Path) -> None:
     """Train it, export it, and prepare it in the quickest way that its family knows."""
     from workers.engine import decoding
-    from workers.runtimes import Source, preparing
+    from workers.runtimes import ModelSource, preparing
 
     given = Parameters(epochs=1, image_size=64, batch=4, extra={"from_scratch": True})
     module = base.implementation(family)
@@ -41,7 +41,7 @@ def train(family: str, folder: Path) -> None:
     trained = module.train(data, None, given, reports.Remembering(), folder / "run")
     module.load(trained.weights, "cpu").export("openvino", folder / "export")
     precision, paths = ("int8" if family == "yolo" else ""), [one.path for one in data.examples]
-    source, cache = Source(family, trained.weights), folder / "cache"
+    source, cache = ModelSource(family, trained.weights), folder / "cache"
     prepared = preparing.prepare(source, cache, "openvino", precision, paths)
     preparing.load(prepared).predict([Picture(decoding.decode(paths[0].read_bytes(), "").pixels)])
 

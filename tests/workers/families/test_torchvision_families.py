@@ -101,7 +101,9 @@ def test_a_classifier_needs_two_classes(single: TrainingSet, tmp_path: Path) -> 
 def test_a_classifier_sees_in_training_what_it_sees_in_use(
     single: TrainingSet, tmp_path: Path
 ) -> None:
-    lesson = classifier.Lesson(basics.Task(single, None, QUICK, tmp_path), reports.Remembering())
+    lesson = classifier.ClassLesson(
+        basics.TrainingTask(single, None, QUICK, tmp_path), reports.Remembering()
+    )
 
     class Spy(torch.nn.Module):
         def __init__(self) -> None:
@@ -157,8 +159,8 @@ def test_a_faster_rcnn_sees_in_training_what_it_sees_in_use() -> None:
 
 def test_mirrored_pictures_take_their_boxes_along(tmp_path: Path) -> None:
     shapes = drawn.shapes(tmp_path / "shapes", images=4)
-    task = basics.Task(shapes, None, Parameters(image_size=96, extra=SCRATCH), tmp_path)
-    lesson = faster_rcnn.Lesson(task, reports.Remembering())
+    task = basics.TrainingTask(shapes, None, Parameters(image_size=96, extra=SCRATCH), tmp_path)
+    lesson = faster_rcnn.BoxLesson(task, reports.Remembering())
     for turn in range(8):
         pixels, boxes, labels = lesson.read(0, np.random.default_rng(turn))
         for (x1, y1, x2, y2), label in zip(boxes.astype(int), labels, strict=True):
@@ -190,8 +192,8 @@ def test_the_learning_rate_grows_with_the_batch_and_warms_up(
 ) -> None:
     def rates(batch: int) -> list[float]:
         given = Parameters(epochs=4, batch=batch, image_size=64, extra=SCRATCH)
-        lesson = classifier.Lesson(
-            basics.Task(single, None, given, tmp_path), reports.Remembering()
+        lesson = classifier.ClassLesson(
+            basics.TrainingTask(single, None, given, tmp_path), reports.Remembering()
         )
         optimizer = torch.optim.SGD(lesson.network.parameters(), 1.0)
         seen = []
@@ -218,7 +220,7 @@ class Line:
     def __init__(self) -> None:
         torch.manual_seed(0)
         self.network = torch.nn.Linear(1, 1)
-        self.header = files.Header("classifier", "resnet18", ("a",), 32)
+        self.header = files.WeightsHeader("classifier", "resnet18", ("a",), 32)
         self.examples = self.judge_on = [Example(Path(), 1, 1, Split.TRAIN)] * 8
 
     def read(self, index: int, random: np.random.Generator) -> torch.Tensor:
@@ -243,7 +245,7 @@ def learned(folder: Path, batch: int, seed: int = 0, **extra: Any) -> list[float
     """The weights after one epoch."""
     given = Parameters(epochs=1, batch=batch, seed=seed, learning_rate=0.1, extra=extra)
     lesson = Line()
-    task = basics.Task(TrainingSet(("a",), ()), None, given, folder)
+    task = basics.TrainingTask(TrainingSet(("a",), ()), None, given, folder)
     loop.run(task, basics.Place(), reports.Remembering(), lambda *_: lesson)
     return [float(value.detach()) for value in lesson.network.parameters()]
 
@@ -265,6 +267,6 @@ def test_the_same_seed_teaches_the_same(tmp_path: Path) -> None:
 
 
 def test_headers_keep_what_they_are_given(tmp_path: Path) -> None:
-    header = files.Header("classifier", "resnet18", ("a", "b"), 224, {"frozen": True})
+    header = files.WeightsHeader("classifier", "resnet18", ("a", "b"), 224, {"frozen": True})
     path = files.save(tmp_path / "w.safetensors", header, {"x": torch.ones(2, 2)})
     assert files.peek(path) == header

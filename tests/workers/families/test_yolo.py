@@ -117,7 +117,7 @@ def test_what_is_no_detector_is_refused_in_our_own_words(
 
 
 def test_another_familys_weights_are_named(tmp_path: Path) -> None:
-    header = weight_files.Header("classifier", "resnet18", ("a",), 224)
+    header = weight_files.WeightsHeader("classifier", "resnet18", ("a",), 224)
     path = weight_files.save(tmp_path / "c.safetensors", header, {"x": torch.zeros(2)})
     with pytest.raises(Invalid, match="belong to the family 'classifier'"):
         family.load(path)
@@ -201,7 +201,7 @@ def full_disk(room: int) -> Iterator[None]:
 
 def test_weights_that_do_not_fit_the_disk_leave_the_old_ones_whole(tmp_path: Path) -> None:
     path = tmp_path / "model.safetensors"
-    header = weight_files.Header("yolo", "n", ("a",), 96)
+    header = weight_files.WeightsHeader("yolo", "n", ("a",), 96)
     weight_files.save(path, header, {"x": torch.ones(3)})
     with full_disk(100), pytest.raises(Unavailable, match="could not be saved"):
         weight_files.save(path, header, {"x": torch.zeros(300)})
@@ -231,13 +231,13 @@ def test_training_and_use_see_the_same_picture(
     shapes: TrainingSet, tmp_path: Path, width: int, height: int
 ) -> None:
     from workers.families.yolo import dataset, trainer
-    from workers.training.basics import Place, Task
+    from workers.training.basics import Place, TrainingTask
 
     pixels = np.random.default_rng(0).integers(0, 255, (height, width, 3), np.uint8)
     path = tmp_path / "odd.png"
     cv2.imwrite(str(path), pixels)
-    task = Task(shapes, None, SMALL, tmp_path / "run")
-    learner = trainer.Trainer(task, Place(), reports.Remembering(), None)
+    task = TrainingTask(shapes, None, SMALL, tmp_path / "run")
+    learner = trainer.YoloTrainer(task, Place(), reports.Remembering(), None)
     example = shapes.examples[0].__class__(path, width, height, shapes.examples[0].split)
     pictures = dataset.Pictures(
         (example,), shapes.classes, imgsz=96, augment=False, hyp=learner.args, rect=True,

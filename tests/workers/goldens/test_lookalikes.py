@@ -13,7 +13,7 @@ from backend.labels import images
 from backend.labels.images import NewImage
 from backend.projects import catalogue
 from backend.runs import detection
-from backend.runs.detection import Subject
+from backend.runs.detection import Target
 from tests.workers.families.golden import boards
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
@@ -29,36 +29,34 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 @pytest.fixture(scope="module")
-def goldens(place: Place) -> list[Subject]:
-    return [Subject(n, f"{n}.png", _stored(place, boards.golden(n))) for n in range(MANY)]
+def goldens(place: Place) -> list[Target]:
+    return [Target(n, f"{n}.png", _stored(place, boards.golden(n))) for n in range(MANY)]
 
 
 def _stored(place: Place, pixels: boards.Pixels) -> str:
     return place.files.put(cv2.imencode(".png", pixels)[1].tobytes())
 
 
-def _found(alike: Lookalikes, board: boards.Pixels, goldens: Sequence[Subject]) -> int | None:
+def _found(alike: Lookalikes, board: boards.Pixels, goldens: Sequence[Target]) -> int | None:
     best = alike.best(lookalikes.small(board), goldens)
     return best.image_id if best else None
 
 
 @pytest.mark.parametrize("angle", [0.0, 2.0, 90.0, 180.0])
-def test_each_board_finds_its_own_golden(
-    place: Place, goldens: list[Subject], angle: float
-) -> None:
+def test_each_board_finds_its_own_golden(place: Place, goldens: list[Target], angle: float) -> None:
     alike = Lookalikes(place.files, place.settings)
     shown = range(0, MANY, 7)
     found = [_found(alike, boards.moved(boards.golden(n), angle, x=3), goldens) for n in shown]
     assert found == list(shown)
 
 
-def test_a_board_of_no_product_finds_none(place: Place, goldens: list[Subject]) -> None:
+def test_a_board_of_no_product_finds_none(place: Place, goldens: list[Target]) -> None:
     noise = np.random.default_rng(1).integers(0, 255, (320, 320), np.uint8)
     assert _found(Lookalikes(place.files, place.settings), noise, goldens) is None
 
 
 def test_signatures_are_kept_so_that_no_golden_is_opened_twice(
-    place: Place, goldens: list[Subject]
+    place: Place, goldens: list[Target]
 ) -> None:
     Lookalikes(place.files, place.settings).learn(goldens)
     nowhere = places.make(place.settings.home / "nowhere").files

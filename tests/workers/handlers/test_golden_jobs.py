@@ -18,7 +18,7 @@ from backend.projects import catalogue
 from backend.review import saves
 from backend.review.decisions import Sheet
 from backend.runs import detection, placements, proposals
-from backend.runs.detection import Subject
+from backend.runs.detection import Target
 from backend.storage.tables import ImageRow
 from tests.workers.families.golden import boards
 from tests.workers.handlers import places
@@ -72,11 +72,11 @@ def test_an_image_that_fits_no_golden_stays_without(place: Place) -> None:
 
 
 def test_group_goes_before_name_and_name_before_look() -> None:
-    first, second = Subject(1, "line/a7_golden.png", "a", "", "lot 1"), Subject(2, "b.png", "b")
+    first, second = Target(1, "line/a7_golden.png", "a", "", "lot 1"), Target(2, "b.png", "b")
     candidates = match.Candidates([first, second])
-    assert candidates.of(Subject(3, "b.png", "c", "", "lot 1")) == [first]
-    assert candidates.of(Subject(3, "line/a7_012.png", "c")) == [first]
-    assert candidates.of(Subject(3, "c.png", "c")) == [first, second]
+    assert candidates.of(Target(3, "b.png", "c", "", "lot 1")) == [first]
+    assert candidates.of(Target(3, "line/a7_012.png", "c")) == [first]
+    assert candidates.of(Target(3, "c.png", "c")) == [first, second]
 
 
 def shifted(place: Place) -> Project:

@@ -50,7 +50,9 @@ def test_what_prepares_takes_back_nothing_of_how_far_a_training_came(tmp_path: P
     job = place.claim()
     prepares: list[Callable[[Context], object]] = [
         lambda context: data.lay_out(context, job.request["snapshot_id"]),
-        lambda context: train.Part(context).progress(0.0, "Starting 2 training processes."),
+        lambda context: train.TrainingReporter(context).progress(
+            0.0, "Starting 2 training processes."
+        ),
     ]
     for prepare in prepares:
         prepare(place.context(job))

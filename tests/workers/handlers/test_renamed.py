@@ -19,7 +19,7 @@ from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from workers import merged
 from workers.evaluation import appraisal
-from workers.evaluation.appraisal import Seen
+from workers.evaluation.appraisal import Appraisal
 from workers.families.base import Example
 from workers.weights import start_model
 
@@ -174,6 +174,6 @@ def test_the_chances_of_two_classes_that_were_merged_are_those_of_the_one_togeth
     rows = np.array(
         [[0, 0, 8, 8, 0.4, 2], [0, 0, 8, 8, 0.35, 0], [0, 0, 8, 8, 0.25, 1]], np.float32
     )
-    seen = Seen((picture,), (merged.renumbered(rows, [0, 0, 1]),), {})
+    seen = Appraisal((picture,), (merged.renumbered(rows, [0, 0, 1]),), {})
     figures = appraisal.report("classifier", seen, ("worn", "none"))
     assert figures["accuracy"] == 1.0

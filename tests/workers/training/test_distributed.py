@@ -59,7 +59,9 @@ def until(true: Callable[[], bool], seconds: float) -> bool:
     return bool(true())
 
 
-def _differ(task: basics.Task, place: basics.Place, reporter: Reporter) -> Mapping[str, Any]:
+def _differ(
+    task: basics.TrainingTask, place: basics.Place, reporter: Reporter
+) -> Mapping[str, Any]:
     """A loop that does not share gradients: each process has weights of its own."""
     import torch
 
@@ -70,7 +72,9 @@ def _differ(task: basics.Task, place: basics.Place, reporter: Reporter) -> Mappi
     return {"drift": basics.drift(network, place), "count": place.count}
 
 
-def _refuse(task: basics.Task, place: basics.Place, reporter: Reporter) -> Mapping[str, Any]:
+def _refuse(
+    task: basics.TrainingTask, place: basics.Place, reporter: Reporter
+) -> Mapping[str, Any]:
     del task, reporter
     if place.leads:
         raise Invalid("This cannot be learned.")
@@ -80,13 +84,13 @@ def _refuse(task: basics.Task, place: basics.Place, reporter: Reporter) -> Mappi
 
 def test_drift_is_seen_where_gradients_are_not_shared(single: TrainingSet, tmp_path: Path) -> None:
     told = reports.Remembering()
-    figures = distributed.run(_differ, basics.Task(single, None, TWO, tmp_path), told)
+    figures = distributed.run(_differ, basics.TrainingTask(single, None, TWO, tmp_path), told)
     assert figures == {"drift": 4.0, "count": 2}
     assert "2 processes" in told.lines
 
 
 def test_our_own_sentences_come_through(single: TrainingSet, tmp_path: Path, ray: Any) -> None:
-    task = basics.Task(single, None, TWO, tmp_path)
+    task = basics.TrainingTask(single, None, TWO, tmp_path)
     with pytest.raises(Invalid, match="cannot be learned"):
         distributed.run(_refuse, task, reports.Remembering())
     assert until(lambda: busy(ray) == 0, 120)
@@ -163,7 +167,7 @@ def test_forty_real_boards_are_learned_in_two_processes(
 def test_graphics_cards_are_asked_for_and_talk_among_themselves(
     gpu: bool, backend: str, each: dict[str, int], single: TrainingSet, tmp_path: Path
 ) -> None:
-    task = basics.Task(single, None, TWO, tmp_path)
+    task = basics.TrainingTask(single, None, TWO, tmp_path)
     trainer = distributed._trainer(lambda: None, task, gpu, None, lambda _: None)
     scaling = trainer.scaling_config
     assert (scaling.num_workers, scaling.use_gpu) == (2, gpu)

@@ -18,7 +18,7 @@ from workers.families.base import Parameters, Reporter, Trained, TrainingSet
 from workers.families.golden import golden_file, lessons, names, options
 from workers.families.golden import learning as learns
 from workers.families.golden import partner as partners
-from workers.families.golden.likelihood import Judge
+from workers.families.golden.likelihood import Likelihood
 from workers.families.golden.model import GoldenModel
 from workers.families.golden.partner import Partner
 
@@ -26,7 +26,7 @@ from workers.families.golden.partner import Partner
 def untrained(classes: Sequence[str] = (), extra: Mapping[str, Any] | None = None) -> GoldenModel:
     """The rules, which name what they find as the project does where its classes allow that."""
     chosen, known = options.read(extra or {}), names.classes_for(classes)
-    return GoldenModel(known, chosen, Judge(names.table(known).astype(np.float32)))
+    return GoldenModel(known, chosen, Likelihood(names.table(known).astype(np.float32)))
 
 
 def load(weights_file: Path | None, device: str) -> GoldenModel:

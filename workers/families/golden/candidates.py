@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from workers.families.golden import difference as differing
 from workers.families.golden.difference import Difference, Mask
-from workers.families.golden.options import Settings
+from workers.families.golden.options import GoldenOptions
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ class Regions:
         return x1, y1, x2, y2
 
 
-def find(difference: Difference, settings: Settings) -> Regions:
+def find(difference: Difference, settings: GoldenOptions) -> Regions:
     """The proposals of a picture, added copper before removed, at most `settings.most`."""
     depth = tolerance(difference, settings.tolerance)
     parts = [
@@ -66,7 +66,9 @@ def _between(depths: NDArray[np.float32], least: float) -> int:
     return int(((depths > least) & (depths <= least + 1)).sum())
 
 
-def _of(difference: Difference, polarity: int, tolerance: float, settings: Settings) -> Regions:
+def _of(
+    difference: Difference, polarity: int, tolerance: float, settings: GoldenOptions
+) -> Regions:
     changed = difference.of(polarity)
     core = changed & (difference.depth > tolerance).view(np.uint8)
     region = np.asarray(cv2.dilate(core, _square(settings.grow)), np.uint8) & changed
@@ -78,7 +80,7 @@ def _of(difference: Difference, polarity: int, tolerance: float, settings: Setti
 
 def _summed(
     x: Ints, y: Ints, owner: Ints, core: Mask, depth: NDArray[np.float32],
-    polarity: int, count: int, settings: Settings,
+    polarity: int, count: int, settings: GoldenOptions,
 ) -> Regions:  # fmt: skip
     cores = np.bincount(owner, core, count).astype(np.int64)
     keep = cores >= settings.smallest

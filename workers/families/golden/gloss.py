@@ -64,7 +64,7 @@ class Lot:
 
 
 @dataclass(slots=True)
-class Watch:
+class GlossKeeper:
     """Looks at labelled photographs and keeps where they differ beside the labels."""
 
     lots: list[Lot] = field(default_factory=list)

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from backend import families
 from backend.errors import Invalid
-from workers.families.base import LONGEST_NAME, MOST_CLASSES, Model
+from workers.families.base import LONGEST_NAME, MOST_CLASSES, LoadedModel
 from workers.families.golden import options
 from workers.families.golden import partner as partners
 from workers.families.golden.edges import Edges
 from workers.families.golden.forest import Forest
 from workers.families.golden.gloss import Map
-from workers.families.golden.likelihood import Calibration, Judge
+from workers.families.golden.likelihood import Calibration, Likelihood
 from workers.families.golden.model import GoldenModel
 from workers.families.golden.partner import Partner
 
@@ -61,7 +61,7 @@ def write(model: GoldenModel, path: Path) -> None:
     partial.replace(path)
 
 
-def read(path: Path, device: str = "cpu", detector: Model | None = None) -> GoldenModel:
+def read(path: Path, device: str = "cpu", detector: LoadedModel | None = None) -> GoldenModel:
     """Load a model that `write` has saved; its detector runs by itself, or as the one given."""
     about, arrays = _opened(path)
     try:
@@ -169,8 +169,8 @@ def _kinds(arrays: Arrays, classes: int) -> NDArray[np.float32]:
     return found
 
 
-def _settings(told: dict[str, Any]) -> options.Settings:
-    for field in dataclasses.fields(options.Settings):
+def _settings(told: dict[str, Any]) -> options.GoldenOptions:
+    for field in dataclasses.fields(options.GoldenOptions):
         given = told.get(field.name, field.default)
         known = str if isinstance(field.default, str) else (int, float)
         if not isinstance(given, known) or (given != given):
@@ -185,7 +185,7 @@ def _model(about: dict[str, Any], arrays: Arrays) -> GoldenModel:
     return GoldenModel(
         classes,
         _settings(about["settings"]),
-        Judge(
+        Likelihood(
             _kinds(arrays, len(classes)),
             _forest("forest", arrays),
             float(about["weight"]),
@@ -220,7 +220,7 @@ def _carried(about: dict[str, Any], arrays: Arrays) -> dict[str, str] | None:
 
 
 def _partner(
-    about: dict[str, Any], arrays: Arrays, device: str, detector: Model | None
+    about: dict[str, Any], arrays: Arrays, device: str, detector: LoadedModel | None
 ) -> Partner | None:
     told = _carried(about, arrays)
     if told is None:

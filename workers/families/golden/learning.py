@@ -13,7 +13,7 @@ from backend import matching
 from workers.families.golden import edges, features, forest, likelihood, names
 from workers.families.golden.edges import Edges, Steps
 from workers.families.golden.features import Rows
-from workers.families.golden.likelihood import Calibration, Judge
+from workers.families.golden.likelihood import Calibration, Likelihood
 from workers.families.golden.seeing import Seen
 
 SAME = 0.33  # overlap from which a proposal shows a labelled box
@@ -26,7 +26,7 @@ WORTH = 3.0  # labels that a class's name is worth in saying which kind it is
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class LabelledProposals:
     """One labelled picture: its proposals, what each turned out to be, and how far off it was."""
 
     rows: Rows
@@ -41,12 +41,12 @@ class Lesson:
 class Learned:
     """What was learned, and the figures that led there."""
 
-    judge: Judge
+    judge: Likelihood
     edges: Edges
     figures: dict[str, float]
 
 
-def lesson(seen: Seen, truths: NDArray[np.float64], classes: int, group: str) -> Lesson:
+def lesson(seen: Seen, truths: NDArray[np.float64], classes: int, group: str) -> LabelledProposals:
     """What a labelled picture teaches; truths are x1, y1, x2, y2, class index."""
     outcomes = np.full(len(seen.rows), classes, np.int64)
     hits, drawn = np.zeros(0, np.int64), np.zeros((0, 4))
@@ -59,10 +59,10 @@ def lesson(seen: Seen, truths: NDArray[np.float64], classes: int, group: str) ->
         outcomes[missed.max(axis=1, initial=0) >= NEAR] = UNSURE
         outcomes[hits] = truths[labelled, 4].astype(np.int64)
         drawn = truths[labelled, :4] - seen.boxes[hits]
-    return Lesson(seen.rows, outcomes, hits, drawn, seen.pulls[hits], group)
+    return LabelledProposals(seen.rows, outcomes, hits, drawn, seen.pulls[hits], group)
 
 
-def once_more(first: Lesson, etched: Lesson) -> Lesson:
+def once_more(first: LabelledProposals, etched: LabelledProposals) -> LabelledProposals:
     """A picture beside its etched copy, which says nothing of how boxes are drawn."""
     outcomes = np.concatenate([first.outcomes, etched.outcomes])
     return dataclasses.replace(
@@ -70,7 +70,7 @@ def once_more(first: Lesson, etched: Lesson) -> Lesson:
     )
 
 
-def learn(lessons: Sequence[Lesson], classes: Sequence[str], seed: int) -> Learned:
+def learn(lessons: Sequence[LabelledProposals], classes: Sequence[str], seed: int) -> Learned:
     """The judge that cross-validation over pictures likes best."""
     sure = [each.outcomes != UNSURE for each in lessons]
     rows = np.concatenate([each.rows[s] for each, s in zip(lessons, sure, strict=True)])
@@ -89,7 +89,7 @@ def learn(lessons: Sequence[Lesson], classes: Sequence[str], seed: int) -> Learn
         figures = {"ap": worth[weight], "ap_rules": worth[0.0], "ap_forest": worth[1.0]}
     grown = forest.grow(rows, outcomes, len(classes) + 1, seed) if weight > 0 else None
     return Learned(
-        Judge(kinds, grown, weight, calibration),
+        Likelihood(kinds, grown, weight, calibration),
         _edges(lessons, places, seed),
         {**figures, "weight": weight, "pictures": len(lessons), "proposals": len(rows)},
     )
@@ -105,7 +105,7 @@ def weighed(worth: Mapping[float, float], defects: int) -> float:
     return min((each for each in WEIGHTS if worth[each] >= good), key=lambda each: abs(each - 0.5))
 
 
-def _edges(lessons: Sequence[Lesson], folds: NDArray[np.int64], seed: int) -> Edges:
+def _edges(lessons: Sequence[LabelledProposals], folds: NDArray[np.int64], seed: int) -> Edges:
     return edges.learn(
         np.concatenate([each.rows[each.hits] for each in lessons]),
         np.concatenate([each.pulls for each in lessons]),

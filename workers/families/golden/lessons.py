@@ -15,9 +15,9 @@ from backend.domain import Split
 from backend.errors import Refused
 from workers.families.base import Example, Picture, Pixels, Reporter, TrainingSet
 from workers.families.golden import etching, evidence, learning, seeing
-from workers.families.golden.gloss import Map, Watch
-from workers.families.golden.learning import Lesson
-from workers.families.golden.options import Settings
+from workers.families.golden.gloss import GlossKeeper, Map
+from workers.families.golden.learning import LabelledProposals
+from workers.families.golden.options import GoldenOptions
 from workers.families.golden.partner import Partner
 from workers.families.golden.seeing import Seen
 
@@ -29,21 +29,21 @@ class School:
     """What is told to a training, and how its pictures are looked at."""
 
     snapshot: TrainingSet
-    settings: Settings
+    settings: GoldenOptions
     reporter: Reporter
     partner: Partner | None = None
     seed: int = 0
 
-    def read(self) -> tuple[list[Lesson], tuple[Map, ...]]:
+    def read(self) -> tuple[list[LabelledProposals], tuple[Map, ...]]:
         """The lessons of the training split, and where good photographs stand out.
 
         Where any do, they are looked at once more, as the model will.
         """
-        watching = Watch()
+        watching = GlossKeeper()
         found = self._lessons((), watching, (0.0, 0.45))
         maps = watching.maps()
         if maps:
-            found = self._lessons(maps, Watch(), (0.45, 0.9))
+            found = self._lessons(maps, GlossKeeper(), (0.45, 0.9))
         if not any(len(lesson.rows) for lesson in found):
             count = len(self.snapshot.of(Split.TRAIN))
             raise Refused(
@@ -53,8 +53,8 @@ class School:
         return found, maps
 
     def _lessons(
-        self, glosses: tuple[Map, ...], watching: Watch, share: tuple[float, float]
-    ) -> list[Lesson]:
+        self, glosses: tuple[Map, ...], watching: GlossKeeper, share: tuple[float, float]
+    ) -> list[LabelledProposals]:
         """A picture that does not fit its golden is told of."""
         examples, found, goldens = self.snapshot.of(Split.TRAIN), [], _Goldens()
         copies = etching.copies(len(examples), self.seed)
@@ -73,16 +73,16 @@ class School:
         return found
 
     def _lesson(
-        self, example: Example, goldens: _Goldens, glosses: tuple[Map, ...], watching: Watch
-    ) -> Lesson:
+        self, example: Example, goldens: _Goldens, glosses: tuple[Map, ...], watching: GlossKeeper
+    ) -> LabelledProposals:
         picture, labelled = self._pictured(example, goldens)
         seen = seeing.look(picture, self.settings, glosses)
         seeing.watch(seen, picture, self.settings, labelled, watching)
         return self._taught(seen, picture, labelled, example.group)
 
     def _once_more(
-        self, lesson: Lesson, example: Example, goldens: _Goldens, wider: float
-    ) -> Lesson:
+        self, lesson: LabelledProposals, example: Example, goldens: _Goldens, wider: float
+    ) -> LabelledProposals:
         """With what the board teaches etched, unless it is a photograph or fits no more."""
         picture, labelled = self._pictured(example, goldens)
         if not seeing.binary(picture, self.settings.mode):
@@ -102,7 +102,9 @@ class School:
         labelled = np.array(truths, np.float64).reshape(-1, 5)
         return Picture(_pixels(example.path), golden, name), labelled
 
-    def _taught(self, seen: Seen, picture: Picture, labelled: Floats, group: str) -> Lesson:
+    def _taught(
+        self, seen: Seen, picture: Picture, labelled: Floats, group: str
+    ) -> LabelledProposals:
         classes = self.snapshot.classes
         if self.partner is not None:
             found = self.partner.found_turned(picture.pixels, classes, picture.name)

@@ -30,7 +30,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class Likelihood:
     """What turns the features of proposals into chances."""
 
     kinds: NDArray[np.float32]  # (kinds of the rules, classes): which class a kind is

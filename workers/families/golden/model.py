@@ -13,8 +13,8 @@ from workers.families.base import Answer, Detections, Lie, Picture
 from workers.families.golden import evidence, likelihood, seeing
 from workers.families.golden.edges import USUAL, Edges
 from workers.families.golden.gloss import Map
-from workers.families.golden.likelihood import Judge
-from workers.families.golden.options import Settings
+from workers.families.golden.likelihood import Likelihood
+from workers.families.golden.options import GoldenOptions
 from workers.families.golden.partner import Partner
 from workers.families.golden.seeing import Seen
 
@@ -27,8 +27,8 @@ class GoldenModel:
     """Compares each picture with its golden."""
 
     classes: tuple[str, ...]
-    settings: Settings
-    judge: Judge
+    settings: GoldenOptions
+    judge: Likelihood
     edges: Edges = USUAL
     partner: Partner | None = None
     glosses: tuple[Map, ...] = ()

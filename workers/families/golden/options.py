@@ -11,7 +11,7 @@ from backend.errors import Invalid
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class GoldenOptions:
     """Lengths are pixels of the picture."""
 
     mode: str = "auto"  # binary, colour, or auto: as the two pictures look
@@ -29,7 +29,7 @@ class Settings:
     usual: int = 1500  # the longer side of a picture up to which these lengths hold
     scale: float = 1.0  # how much larger than usual a picture is
 
-    def scaled(self, side: int) -> Settings:
+    def scaled(self, side: int) -> GoldenOptions:
         """The settings for a picture of that size."""
         scale = max(1.0, side / self.usual)
         return dataclasses.replace(
@@ -43,11 +43,11 @@ class Settings:
         )
 
 
-def read(extra: Mapping[str, Any]) -> Settings:
+def read(extra: Mapping[str, Any]) -> GoldenOptions:
     """The settings among the extra parameters of a training; an unknown value is refused."""
-    fields = {field.name: field for field in dataclasses.fields(Settings)}
+    fields = {field.name: field for field in dataclasses.fields(GoldenOptions)}
     chosen = {name: value for name, value in extra.items() if name in fields}
-    settings = dataclasses.replace(Settings(), **chosen)
+    settings = dataclasses.replace(GoldenOptions(), **chosen)
     if settings.mode not in ("auto", "binary", "colour"):
         raise Invalid(f"The golden family knows no mode {settings.mode!r}: auto, binary or colour.")
     if settings.copper not in ("dark", "light"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from backend.errors import Refused
 from workers.families import base
-from workers.families.base import Detections, Model, Picture, Pixels
+from workers.families.base import Detections, LoadedModel, Picture, Pixels
 from workers.families.golden import evidence
 
 
@@ -21,7 +21,7 @@ class Partner:
     name: str
     family: str
     weights: bytes
-    model: Model
+    model: LoadedModel
 
     def found(self, pixels: Pixels, classes: tuple[str, ...], name: str = "") -> Detections:
         """What it sees in a picture, by our class indices."""

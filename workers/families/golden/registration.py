@@ -32,7 +32,7 @@ SMALLEST, LONGEST = 16, 40  # pixels a side; length by width
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Registration:
     """`transform` takes a point of the picture to the golden, after `field` has refined it."""
 
     transform: Matrix  # (2, 3)
@@ -74,7 +74,7 @@ class Fit:
         return bool(moved + max(np.abs(self.field.dx).max(), np.abs(self.field.dy).max()) < STILL)
 
 
-def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> Fit:
+def register(board: Pixels, golden: Pixels, least: float, name: str = "") -> Registration:
     """How the golden lies on the board, both grey and of equal levels; refused below `least`."""
     for shown, what in ((board, name or "The picture"), (golden, "Its golden")):
         if not comparable(shown):
@@ -98,9 +98,9 @@ def comparable(picture: Pixels) -> bool:
     return bool(short >= SMALLEST and long <= LONGEST * short)
 
 
-def best(board: Pixels, golden: Pixels, enough: float = SURE) -> Fit:
+def best(board: Pixels, golden: Pixels, enough: float = SURE) -> Registration:
     """The best fit of all starts, however bad; from the second on one that is good enough."""
-    fits: list[Fit] = []
+    fits: list[Registration] = []
     for transform in _starts(board, golden):
         fits.append(_fitted(board, golden, transform))
         if fits[-1].confidence >= SURE or (len(fits) > 1 and _best(fits).confidence >= enough):
@@ -108,7 +108,7 @@ def best(board: Pixels, golden: Pixels, enough: float = SURE) -> Fit:
     return _best(fits)
 
 
-def agreement(board: Pixels, golden: Pixels, fit: Fit) -> tuple[float, float]:
+def agreement(board: Pixels, golden: Pixels, fit: Registration) -> tuple[float, float]:
     """The correlation of two pictures laid on one another, and the share that differs.
 
     Some variance is taken for granted, so that two nearly blank pictures agree.
@@ -132,7 +132,7 @@ def agreement(board: Pixels, golden: Pixels, fit: Fit) -> tuple[float, float]:
     return float(((ours * theirs).sum() + granted) / power), apart
 
 
-def _best(fits: list[Fit]) -> Fit:
+def _best(fits: list[Registration]) -> Registration:
     return max(fits, key=lambda fit: fit.confidence)
 
 
@@ -159,11 +159,11 @@ def _plausible(transform: Matrix, straight: Matrix, board: tuple[int, ...]) -> b
     return bool(stretch.max() < STRETCH and stretch.min() > 1 / STRETCH and away.max() < AWAY)
 
 
-def _fitted(board: Pixels, golden: Pixels, transform: Matrix) -> Fit:
+def _fitted(board: Pixels, golden: Pixels, transform: Matrix) -> Registration:
     field = alignment.align(board, _warped(board, golden, transform))
-    confidence, residual = agreement(board, golden, Fit(transform, field, 0.0, 0.0))
+    confidence, residual = agreement(board, golden, Registration(transform, field, 0.0, 0.0))
     size = (golden.shape[1], golden.shape[0])
-    return Fit(transform, field, confidence, residual, size)
+    return Registration(transform, field, confidence, residual, size)
 
 
 def _warped(board: Pixels, golden: Pixels, transform: Matrix) -> Pixels:

@@ -14,9 +14,9 @@ from workers.families.golden import candidates, colour, difference, features, gl
 from workers.families.golden.candidates import Regions
 from workers.families.golden.difference import Difference
 from workers.families.golden.features import Rows
-from workers.families.golden.gloss import Map, Watch
-from workers.families.golden.options import Settings
-from workers.families.golden.registration import Fit, Matrix
+from workers.families.golden.gloss import GlossKeeper, Map
+from workers.families.golden.options import GoldenOptions
+from workers.families.golden.registration import Matrix, Registration
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Seen:
     rows: Rows
     size: tuple[int, int]
     pad: int  # how far a box usually stands off its defect on pictures of this sort
-    fit: Fit
+    fit: Registration
     toward: NDArray[np.float64] | None = None  # from the usual boxes to those of a detector
 
     @property
@@ -46,7 +46,7 @@ class Seen:
         return np.zeros((len(self.rows), 4)) if self.toward is None else self.toward
 
 
-def look(picture: Picture, settings: Settings, glosses: Sequence[Map] = ()) -> Seen:
+def look(picture: Picture, settings: GoldenOptions, glosses: Sequence[Map] = ()) -> Seen:
     """What differs from the golden; refused where there is none or it does not fit."""
     if picture.golden is None:
         raise Refused(f"{picture.name or 'The picture'} has no golden to be compared with.")
@@ -71,7 +71,7 @@ def _within(regions: Regions, lie: Matrix, width: int, height: int) -> NDArray[n
     return np.asarray(gaps.reshape(4, -1).min(axis=0))
 
 
-def _tight(regions: Regions, settings: Settings) -> NDArray[np.float64]:
+def _tight(regions: Regions, settings: GoldenOptions) -> NDArray[np.float64]:
     """Around the core and a little more, as edges to both sides may differ without being part."""
     beyond = settings.beyond * np.array([-1, -1, 1, 1])
     low, high = np.split(regions.inner + beyond, 2, axis=1)
@@ -80,8 +80,8 @@ def _tight(regions: Regions, settings: Settings) -> NDArray[np.float64]:
 
 
 def _binary_change(
-    board: Pixels, golden: Pixels, name: str, settings: Settings
-) -> tuple[Difference, Fit]:
+    board: Pixels, golden: Pixels, name: str, settings: GoldenOptions
+) -> tuple[Difference, Registration]:
     ours, theirs = (difference.levelled(difference.grey(each)) for each in (board, golden))
     fit, dark = registration.register(ours, theirs, settings.fit, name), settings.copper == "dark"
     laid = fit.lay(theirs, ours)
@@ -89,7 +89,11 @@ def _binary_change(
 
 
 def watch(
-    seen: Seen, picture: Picture, settings: Settings, labelled: NDArray[np.float64], watching: Watch
+    seen: Seen,
+    picture: Picture,
+    settings: GoldenOptions,
+    labelled: NDArray[np.float64],
+    watching: GlossKeeper,
 ) -> None:
     """Learn from a labelled photograph where good boards of its lot stand out."""
     if picture.golden is None or binary(picture, settings.mode):
@@ -100,8 +104,8 @@ def watch(
 
 
 def _colour_change(
-    picture: Picture, golden: Pixels, settings: Settings, glosses: Sequence[Map]
-) -> tuple[Difference, Fit]:
+    picture: Picture, golden: Pixels, settings: GoldenOptions, glosses: Sequence[Map]
+) -> tuple[Difference, Registration]:
     greys = [difference.stretched(difference.grey(each)) for each in (picture.pixels, golden)]
     fit = registration.register(greys[0], greys[1], settings.fit_colour, picture.name)
     board, clean = alike(picture.pixels, golden)

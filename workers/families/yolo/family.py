@@ -52,7 +52,7 @@ def train(
     basics.check_boxes(data)
     variant = parameters.variant or "n"
     chosen = start.choose(FAMILY, variant, begin, parameters.extra)
-    task = basics.Task(data, chosen, parameters, folder.resolve())
+    task = basics.TrainingTask(data, chosen, parameters, folder.resolve())
     return distributed.train(_loop, task, reporter)
 
 
@@ -69,7 +69,9 @@ def load(path: Path | None, device: str = "cpu") -> Yolo:
 class Yolo:
     """A YOLO in memory; `network` maps RGB batches in 0..1 to (batch, 4 + classes, anchors)."""
 
-    def __init__(self, header: weight_files.Header, network: torch.nn.Module, device: str) -> None:
+    def __init__(
+        self, header: weight_files.WeightsHeader, network: torch.nn.Module, device: str
+    ) -> None:
         self.header, self.device = header, torch.device(device)
         self.classes, self.image_size = header.classes, header.image_size
         self.network = network.to(self.device).eval()
@@ -128,7 +130,7 @@ def tensor(inputs: Sequence[Pixels]) -> torch.Tensor:
     return torch.from_numpy(stacked).float() / 255
 
 
-def _loop(task: basics.Task, place: basics.Place, reporter: Reporter) -> Mapping[str, Any]:
+def _loop(task: basics.TrainingTask, place: basics.Place, reporter: Reporter) -> Mapping[str, Any]:
     """Imports Ultralytics only here: it reads the process's rank when it is imported."""
     offline.prepare()
     from workers.families.yolo import trainer

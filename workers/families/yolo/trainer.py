@@ -19,7 +19,7 @@ from backend.errors import Unavailable
 from workers.families.base import Parameters, Reporter
 from workers.families.yolo import dataset, yolo_network
 from workers.training import basics
-from workers.training.basics import Place, Task
+from workers.training.basics import Place, TrainingTask
 
 OURS = {"from_scratch", "download", "half"}
 # Fewer images than this are changed less: what is learned in a few steps must fit at once.
@@ -41,13 +41,13 @@ CURVES = {
 }
 
 
-def run(task: Task, place: Place, reporter: Reporter) -> Mapping[str, Any]:
+def run(task: TrainingTask, place: Place, reporter: Reporter) -> Mapping[str, Any]:
     """Train or go on; the leader leaves model.safetensors and the figures of the best epoch."""
     last = task.folder / "weights" / "last.pt"
     found = _checkpoint(last)
     if found is None or not _finished(found, task.parameters):
         begun = found is not None and int(found["epoch"]) >= 0
-        trainer = Trainer(task, place, reporter, last if begun else None)
+        trainer = YoloTrainer(task, place, reporter, last if begun else None)
         torch.set_num_threads(place.threads)
         trainer.train()
         found = _checkpoint(last) if place.leads else None
@@ -59,12 +59,14 @@ def run(task: Task, place: Place, reporter: Reporter) -> Mapping[str, Any]:
     return figures
 
 
-class Trainer(DetectionTrainer):  # type: ignore[misc]
+class YoloTrainer(DetectionTrainer):  # type: ignore[misc]
     """One of `place.count` equal processes; Ray has made the process group where there are more."""
 
-    def __init__(self, task: Task, place: Place, reporter: Reporter, resume: Path | None) -> None:
+    def __init__(
+        self, task: TrainingTask, place: Place, reporter: Reporter, resume: Path | None
+    ) -> None:
         self.task_, self.place, self.reporter = task, place, reporter
-        self.pace = basics.Pace(reporter, task.parameters.epochs)
+        self.meter = basics.EpochMeter(reporter, task.parameters.epochs)
         overrides = _overrides(task, place)
         if resume is not None:
             overrides |= {"resume": str(resume), "model": str(resume)}
@@ -73,11 +75,11 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         self.device = torch.device(place.device)
         self.drift = 0.0
         if resume is None and basics.knows_all(task):
-            self.add_callback("on_train_start", Trainer._judged_start)
-        self.add_callback("on_train_epoch_end", Trainer._compared)
+            self.add_callback("on_train_start", YoloTrainer._judged_start)
+        self.add_callback("on_train_epoch_end", YoloTrainer._compared)
         if place.leads:
-            self.add_callback("on_train_batch_end", Trainer._told_batch)
-            self.add_callback("on_fit_epoch_end", Trainer._told_epoch)
+            self.add_callback("on_train_batch_end", YoloTrainer._told_batch)
+            self.add_callback("on_fit_epoch_end", YoloTrainer._told_epoch)
 
     def get_dataset(self) -> dict[str, Any]:
         """Our examples; the paths that Ultralytics wants to see name only the split."""
@@ -139,7 +141,7 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         """Each process takes its share of the batch."""
         self.world_size = self.place.count
         super()._build_train_pipeline()
-        self.pace.batches = len(self.train_loader)
+        self.meter.batches = len(self.train_loader)
 
     def _setup_ddp(self) -> None:
         """Ray has made the process group."""
@@ -192,7 +194,7 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         self.drift = basics.drift(self.model, self.place)
 
     def _told_batch(self) -> None:
-        self.pace.batch(self.epoch, self.fed, sum(float(value) for value in self.tloss.values()))
+        self.meter.batch(self.epoch, self.fed, sum(float(value) for value in self.tloss.values()))
 
     def _told_epoch(self) -> None:
         values = {**self.label_loss_items(self.tloss), **(self.metrics or {})}
@@ -202,12 +204,12 @@ class Trainer(DetectionTrainer):  # type: ignore[misc]
         figures["loss"] = sum(figures.get(name, 0.0) for name in LOSSES)
         figures["drift"] = self.drift
         figures["learning_rate"] = float(next(iter(self.lr.values())))
-        figures["images_per_second"] = round(self.pace.images_per_second, 2)
-        self.pace.begin_epoch()
+        figures["images_per_second"] = round(self.meter.images_per_second, 2)
+        self.meter.begin_epoch()
         self.reporter.epoch(self.epoch + 1, self.epochs, figures)
 
 
-def _overrides(task: Task, place: Place) -> dict[str, Any]:
+def _overrides(task: TrainingTask, place: Place) -> dict[str, Any]:
     """Ultralytics' settings; small sets step at each batch, as there are few batches."""
     given = task.parameters
     batch = max(place.count, min(given.batch, len(task.data.of(Split.TRAIN))))
@@ -283,7 +285,7 @@ def _finished(checkpoint: Mapping[str, Any], parameters: Parameters) -> bool:
     )
 
 
-def _conclude(task: Task, last: Mapping[str, Any]) -> Mapping[str, Any]:
+def _conclude(task: TrainingTask, last: Mapping[str, Any]) -> Mapping[str, Any]:
     """Write the best epoch's network in our format and say what it reached."""
     best = _checkpoint(task.folder / "weights" / "best.pt") or last
     network = best["ema"].float()

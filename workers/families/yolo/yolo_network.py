@@ -14,7 +14,7 @@ import torch
 from backend.errors import Invalid
 from workers.families.yolo import offline, safe_graph
 from workers.weights import weight_files
-from workers.weights.weight_files import Header
+from workers.weights.weight_files import WeightsHeader
 
 offline.prepare()
 
@@ -23,31 +23,31 @@ from ultralytics.nn import tasks  # noqa: E402 - must be imported after the sett
 DETECTOR = "Take a YOLO detector as Ultralytics saves it (.pt), or weights of Loupe (.safetensors)."
 
 
-def read(path: Path) -> tuple[Header, Any]:
+def read(path: Path) -> tuple[WeightsHeader, Any]:
     """The network of a weights file, in training mode off."""
     header, network = _ours(path) if weight_files.is_ours(path) else _theirs(path)
     return header, network.float().eval()
 
 
-def fresh(variant: str, classes: tuple[str, ...], image_size: int) -> tuple[Header, Any]:
+def fresh(variant: str, classes: tuple[str, ...], image_size: int) -> tuple[WeightsHeader, Any]:
     """A network that knows nothing."""
     network = tasks.DetectionModel(f"yolo11{variant}.yaml", nc=len(classes), verbose=False)
     return describe(network, classes, image_size), network
 
 
-def describe(network: Any, classes: tuple[str, ...], image_size: int) -> Header:
+def describe(network: Any, classes: tuple[str, ...], image_size: int) -> WeightsHeader:
     """The header that goes with a network."""
     architecture = safe_graph.checked(network.yaml)
     variant = str(architecture.get("scale", ""))
-    return Header("yolo", variant, classes, image_size, {"architecture": architecture})
+    return WeightsHeader("yolo", variant, classes, image_size, {"architecture": architecture})
 
 
-def save(path: Path, header: Header, network: Any) -> Path:
+def save(path: Path, header: WeightsHeader, network: Any) -> Path:
     """Write a network in our format."""
     return weight_files.save(path, header, network.state_dict())
 
 
-def _ours(path: Path) -> tuple[Header, Any]:
+def _ours(path: Path) -> tuple[WeightsHeader, Any]:
     header, tensors = weight_files.load(path, "yolo")
     try:
         graph = safe_graph.checked(header.extra.get("architecture"))
@@ -61,7 +61,7 @@ def _ours(path: Path) -> tuple[Header, Any]:
     return header, network
 
 
-def _theirs(path: Path) -> tuple[Header, Any]:
+def _theirs(path: Path) -> tuple[WeightsHeader, Any]:
     """A pickle of Ultralytics; anything else in it is refused by torch's own unpickler."""
     try:
         with warnings.catch_warnings(action="ignore"), _named_pt(path) as named:

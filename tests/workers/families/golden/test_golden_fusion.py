@@ -16,9 +16,9 @@ from tests.workers.training import reports
 from workers.families import base, golden
 from workers.families.golden import evidence, features, partner, seeing
 from workers.families.golden.model import GoldenModel
-from workers.families.golden.options import Settings
+from workers.families.golden.options import GoldenOptions
 from workers.families.golden.seeing import Seen
-from workers.runtimes import Source, preparing
+from workers.runtimes import ModelSource, preparing
 
 KINDS = sample.CLASSES["pcb"]
 DETECTOR = start_weights.ASSETS / "start_yolo11n.safetensors"
@@ -27,7 +27,7 @@ DETECTOR = start_weights.ASSETS / "start_yolo11n.safetensors"
 def seen() -> Seen:
     board = boards.plain()
     boards.DEFECTS["open"](board)
-    return seeing.look(base.Picture(board, boards.plain()), Settings())
+    return seeing.look(base.Picture(board, boards.plain()), GoldenOptions())
 
 
 def rows(*found: tuple[float, ...]) -> base.Detections:
@@ -105,7 +105,7 @@ def test_the_model_carries_its_detector_and_asks_it(fused: Path) -> None:
 
 
 def test_a_worker_runs_the_detector_in_its_quick_runtime(fused: Path, tmp_path: Path) -> None:
-    prepared = preparing.prepare(Source("golden", fused), tmp_path)
+    prepared = preparing.prepare(ModelSource("golden", fused), tmp_path)
     quick = preparing.load(prepared)
     assert isinstance(quick, GoldenModel)
     assert quick.partner is not None

@@ -15,7 +15,7 @@ from backend.errors import Invalid, Refused
 from tests.workers.families.golden import boards
 from workers.families import base, golden
 from workers.families.golden import etching, forest, learning, lessons, likelihood, seeing
-from workers.families.golden.options import Settings
+from workers.families.golden.options import GoldenOptions
 
 CLASSES = ("crack", "blob")
 
@@ -100,7 +100,7 @@ def test_a_picture_of_another_product_is_left_out_and_told_of(tmp_path: Path) ->
 
 
 def test_a_second_proposal_of_a_box_is_a_false_call_and_one_beside_a_missed_box_no_proof() -> None:
-    seen = seeing.look(base.Picture(drawn(0)[0], boards.plain()), Settings())
+    seen = seeing.look(base.Picture(drawn(0)[0], boards.plain()), GoldenOptions())
     corners = np.array([[20, 20, 40, 40], [34, 20, 54, 40], [100, 20, 108, 28]], np.float64)
     shown = dataclasses.replace(seen, corners=corners, rows=seen.rows[[0, 0, 0]])
     truths = np.array([[20, 20, 40, 40, 1], [70, 0, 150, 60, 0]], np.float64)
@@ -127,7 +127,7 @@ def test_an_etched_copy_has_its_copper_wider_or_narrower(wider: float) -> None:
 def test_an_etched_copy_teaches_what_is_a_defect_but_not_how_boxes_are_drawn(
     tmp_path: Path,
 ) -> None:
-    found, _ = lessons.School(snapshot(tmp_path, 3), Settings(), Quiet()).read()
+    found, _ = lessons.School(snapshot(tmp_path, 3), GoldenOptions(), Quiet()).read()
     assert [len(lesson.rows) for lesson in found] == [4, 4, 4]
     assert [len(lesson.hits) for lesson in found] == [2, 2, 2]
 
