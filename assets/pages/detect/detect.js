@@ -3,15 +3,17 @@
 import { carried } from "../../shared/carried.js";
 import { field, fill, h, redraw, say, select } from "../../shared/dom.js";
 import { FILTERS } from "../browse/filters.js";
-import { failures, Foresight } from "./foresee.js";
+import { Foresight } from "./foresee.js";
 import { get, send, token } from "../../shared/net.js";
 import { Reading } from "../../shared/reading.js";
-import { address, attempt, page, poll, project, query, site, tab, toast } from "../../shared/site.js";
+import { attempt, page, poll, project, query, site, tab, toast } from "../../shared/site.js";
 import { nothingChosen } from "../../shared/nothing.js";
-import { offer, progress } from "../train/train.js";
+import { offer } from "../jobs/actions.js";
+import { progress } from "../jobs/progress.js";
+import { table } from "./runs.js";
 import { TryOut } from "./tryout.js";
 import { best } from "./worth.js";
-import { ago, count, many, model, share } from "../../shared/words.js";
+import { ago, many, share } from "../../shared/words.js";
 
 const SOURCES = [
   ["all", "All images"],
@@ -302,64 +304,11 @@ class Detect {
       offer(actions, job, () => this.follow());
       redraw(status, job, () => [progress(job), job.error && h("p.bad", {}, job.error)]);
     }
-    redraw(this.runs, this.found.runs.map((run) => [run, ago(run.at)]), () => this.table());
-  }
-
-  table() {
-    const heads = ["Run", "Model", "Images", "Detections", "Unreadable", "Speed", "When", ""];
-    const rows = this.found.runs.map((run, at) =>
-      h(
-        "tr",
-        {},
-        h("td", {}, `Run ${run.id}`),
-        h("td", { title: run.runtime ? `Run by ${run.runtime}` : "" }, model(run.model)),
-        h("td.number", {}, count(run.images)),
-        h("td.number", {}, count(run.detections)),
-        h(
-          "td.number",
-          {},
-          run.failed
-            ? h("button.quiet.bad", {
-              data: { key: `failed-${run.id}` },
-              onclick: () => failures(this.base(), run),
-            }, count(run.failed))
-            : count(0),
-        ),
-        h(
-          "td.number",
-          {},
-          run.seconds
-            ? `${
-              count(Math.round((run.facts.images_per_second ?? run.images / run.seconds) * 10) / 10)
-            } images/s`
-            : "–",
-        ),
-        h("td.date", {}, ago(run.at)),
-        h(
-          "td.number",
-          {},
-          h(`a.button${at ? "" : ".primary"}`, {
-            href: address({ project: this.project, tab: "review", run: run.id }),
-            data: { key: `review-${run.id}` },
-          }, "Review"),
-        ),
-      )
+    redraw(
+      this.runs,
+      this.found.runs.map((run) => [run, ago(run.at)]),
+      () => table(this.found.runs, this.project, this.base()),
     );
-    return [
-      h("header", {}, h("h2", {}, "Runs")),
-      rows.length
-        ? h(
-          "table",
-          {},
-          h(
-            "thead",
-            {},
-            h("tr", {}, heads.map((name, at) => h(`th${at > 1 && at < 6 ? ".number" : ""}`, {}, name))),
-          ),
-          h("tbody", {}, rows),
-        )
-        : h("p.nothing", {}, "No run yet. What a run finds stands under Review, most doubtful first."),
-    ];
   }
 }
 

@@ -1,4 +1,6 @@
-/** What a detection knows already and will take, what int8 costs, and why images of a run could not be read. */
+/**
+ * What a detection knows already and will take, what int8 costs, and why images of a run could not be read.
+ */
 
 import { ask } from "../../shared/dialog.js";
 import { fill, h } from "../../shared/dom.js";

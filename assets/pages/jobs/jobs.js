@@ -1,22 +1,13 @@
 /** Jobs: what runs, waits and is done, who asked, how long still; the log; the cluster. */
 
-import { ask } from "../../shared/dialog.js";
+import { sure, verbs } from "./actions.js";
+import { cluster } from "./cluster.js";
 import { fill, h, select } from "../../shared/dom.js";
+import { Log } from "./log.js";
 import { get, send } from "../../shared/net.js";
 import { Reading } from "../../shared/reading.js";
-import { address, attempt, page, poll, project } from "../../shared/site.js";
-import { ago, count, many, share, span } from "../../shared/words.js";
-
-const WORDS = {
-  queued: "Waiting",
-  running: "Running",
-  paused: "Paused",
-  done: "Done",
-  failed: "Failed",
-  cancelled: "Cancelled",
-};
-const FILE = "Show the log file";
-const COLORS = { done: "good", failed: "bad", cancelled: "warn", running: "", queued: "", paused: "warn" };
+import { state, times, what, WORDS } from "./row.js";
+import { attempt, page, poll, project } from "../../shared/site.js";
 
 /** @param {HTMLElement} element */
 export function mount(element) {
@@ -146,16 +137,8 @@ class Jobs {
   }
 
   actions(job) {
-    const does = {
-      running: ["pause", "cancel"],
-      queued: ["cancel"],
-      paused: ["resume", "cancel"],
-      failed: ["retry"],
-      cancelled: ["retry"],
-      done: [],
-    }[job.state];
     if (job.wish) return h("span.quiet-text", {}, job.wish === "pause" ? "Pausing …" : "Cancelling …");
-    return does.filter((verb) => verb !== "pause" || job.kind === "train").map((verb) =>
+    return verbs(job).map((verb) =>
       h(`button.for-labeler${verb === "cancel" ? ".danger.apart" : ""}`, {
         data: { key: `${verb}-${job.id}` },
         onclick: () => this.act(job, verb),
@@ -177,234 +160,6 @@ class Jobs {
   }
 }
 
-/** What a training has learned so far is not thrown away by a slip of the hand. @param {any} job @param {string} verb */
-export async function sure(job, verb) {
-  const begun = job.kind === "train" && ["running", "paused"].includes(job.state);
-  if (verb !== "cancel" || !begun) return true;
-  return ask(
-    `Cancel ${job.title.toLowerCase()} ${job.id}`,
-    "Cancel the training",
-    h("p", {}, "What it has learned so far is lost. Pause keeps it."),
-    { danger: true, leave: "Let it go on" },
-  );
-}
-
-/** The events of a job, read on from where the last reading ended; on demand all that it printed. */
-export class Log {
-  constructor(id) {
-    this.id = id;
-    this.seq = 0;
-    this.told = h("div.log", { tabIndex: 0, role: "log", "aria-label": `Log of job ${id}` });
-    this.file = h("pre.log", { tabIndex: 0, hidden: true, "aria-label": `Log file of job ${id}` });
-    this.turner = h("button.quiet", {
-      title: "The end of the log file, with what the libraries have printed",
-      onclick: () => this.turn(),
-    }, FILE);
-    this.element = h("div.logs", {}, this.told, this.file, this.turner);
-  }
-
-  /** Between the story and the file. */
-  turn() {
-    this.told.hidden = this.file.hidden;
-    this.file.hidden = !this.file.hidden;
-    this.turner.textContent = this.file.hidden ? FILE : "Show what happened";
-    return this.load();
-  }
-
-  async read() {
-    const { text } = await get(`/api/jobs/${this.id}/log`).catch(() => ({ text: this.file.textContent }));
-    follow(
-      this.file,
-      () => (this.file.textContent = text ||
-        "There is no log file here: it has printed nothing yet, or runs on another machine."),
-    );
-  }
-
-  async load() {
-    const news = await get(`/api/jobs/${this.id}/events?since=${this.seq}`).catch(() => []);
-    follow(this.told, () => news.forEach((one) => this.tell(one)));
-    if (!this.file.hidden) await this.read();
-    return news;
-  }
-
-  tell(one) {
-    this.seq = Math.max(this.seq, one.seq);
-    if (one.text) {
-      this.told.append(
-        h(`div.${one.level}`, {}, `${new Date(one.at).toLocaleTimeString("en-GB")}  ${one.text}`),
-      );
-    }
-  }
-}
-
-/** Change a log; who reads its end goes on with it. */
-function follow(log, change) {
-  const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 8;
-  change();
-  if (atEnd) log.scrollTop = log.scrollHeight;
-}
-
 function panel(title, content) {
   return h("section.panel", {}, h("header", {}, h("h2", {}, title)), content);
-}
-
-function what(job, of) {
-  const said = job.error || outcome(job) || job.message;
-  const href = { train: { tab: "train", job: job.id }, detect: { tab: "review", run: job.id } }[job.kind];
-  const name = href && of
-    ? h("a", { href: address({ project: of, ...href }) }, job.title)
-    : h("b", {}, job.title);
-  return h(
-    "span.what",
-    { title: said },
-    name,
-    `${of ? ` in ${of}` : ""} by ${job.author || "nobody"}`,
-    h(`small${job.error ? ".bad" : ""}`, {}, said),
-  );
-}
-
-function outcome(job) {
-  const found = job.result;
-  if (job.state !== "done") return "";
-  if (found.verdict || found.refused) return found.verdict || found.refused;
-  if (found.per_class) {
-    return `${found.model} on ${many(found.images, "image")} (${found.split}): ${
-      found.accuracy === undefined
-        ? `mAP ${share(found.map)} at IoU ${share(found.iou, 2)}`
-        : `accuracy ${share(found.accuracy)}`
-    }`;
-  }
-  if (found.detections !== undefined) {
-    return `${many(found.detections, "detection")} in ${many(found.images, "image")}, ${
-      count(found.images_per_second)
-    } images/s`;
-  }
-  if (found.boxes !== undefined) {
-    return `${many(found.images, "image")}, ${many(found.boxes, "box", "boxes")}`;
-  }
-  return "";
-}
-
-function state(job) {
-  const percent = Math.round(100 * job.progress);
-  return h(
-    "span",
-    { style: { display: "grid", gap: "4px" } },
-    h(
-      "span.row.spread",
-      {},
-      h(`span.${COLORS[job.state] || "plain"}`, {}, WORDS[job.state]),
-      ["running", "paused"].includes(job.state) && h("span.number", {}, `${percent} %`),
-    ),
-    ["running", "paused"].includes(job.state) &&
-      h("div.bar", {
-        role: "progressbar",
-        "aria-valuenow": percent,
-        "aria-valuemin": 0,
-        "aria-valuemax": 100,
-      }, h("i", { style: { width: `${percent}%` } })),
-  );
-}
-
-function times(job) {
-  if (job.state === "running") {
-    return job.needs === null || job.needs === undefined ? "just begun" : `${span(job.needs)} left`;
-  }
-  if (job.state === "queued") {
-    return job.waits
-      ? `starts in about ${span(job.waits)}`
-      : job.position > 1
-      ? `place ${job.position}`
-      : job.behind
-      ? `next, after #${job.behind}`
-      : "next";
-  }
-  // Of several attempts the time of the last alone is known.
-  if (job.finished && job.started && job.attempt === 1) {
-    return `${ago(job.finished)} · took ${span((Date.parse(job.finished) - Date.parse(job.started)) / 1000)}`;
-  }
-  return ago(job.finished || job.at);
-}
-
-function cluster(workers) {
-  if (workers.length === 0) {
-    return h(
-      "p",
-      {},
-      h("b.warn", {}, "No worker is alive. "),
-      "What is asked for waits until one is: start the site without --no-worker, or run ",
-      h("span.mono", {}, "loupe worker"),
-      ".",
-    );
-  }
-  return workers.map((one) =>
-    h(
-      "div",
-      { style: { display: "grid", gap: "8px" } },
-      h(
-        "div.facts",
-        {},
-        h(
-          "span",
-          {},
-          h("b", {}, "Worker "),
-          `on ${one.host}, process ${one.pid}, since ${ago(one.started)}`,
-          one.sees.jobs?.length > 0 && `, carries out ${one.sees.jobs.map((id) => `#${id}`).join(", ")}`,
-        ),
-      ),
-      nodes(one.sees),
-    )
-  );
-}
-
-function nodes(sees) {
-  const rows = sees.nodes ?? [];
-  if (!rows.length) {
-    return h(
-      "p.quiet-text",
-      {},
-      "Ray is not needed yet: a training with several workers or a large detection starts it.",
-    );
-  }
-  const heads = ["Node", "Cores", "GPUs", "Memory", "Free cores", "Carries"].map((name, at) =>
-    h(`th${at && at < 5 ? ".number" : ""}`, {}, name)
-  );
-  const free = sees.free ?? {};
-  return [
-    h(
-      "table",
-      {},
-      h("thead", {}, h("tr", {}, heads)),
-      h(
-        "tbody",
-        {},
-        rows.map((node) =>
-          h(
-            "tr",
-            {},
-            h("td.mono", {}, node.name),
-            h("td.number", {}, count(node.cores)),
-            h("td.number", {}, count(node.gpus)),
-            h("td.number", {}, `${node.memory_gb} GB`),
-            h("td.number", {}, count(node.free.cores)),
-            h("td", {}, carries(node)),
-          )
-        ),
-      ),
-    ),
-    h(
-      "p.quiet-text",
-      {},
-      `Free now: ${count(free.cores ?? 0)} cores, ${count(free.gpus ?? 0)} GPUs, ${free.memory_gb ?? 0} GB.`,
-    ),
-  ];
-}
-
-/** Which jobs have processes on a node. */
-function carries(node) {
-  const ours = Object.entries(node.jobs).map(([job, processes]) =>
-    `#${job} (${many(processes, "process", "processes")})`
-  );
-  const others = node.others ? [many(node.others, "process of others", "processes of others")] : [];
-  return [...ours, ...others].join(", ") || "–";
 }

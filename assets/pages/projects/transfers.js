@@ -5,7 +5,7 @@ import { field, fill, h, select } from "../../shared/dom.js";
 import { FILTERS } from "../browse/filters.js";
 import { Failure, get, send, token, upload } from "../../shared/net.js";
 import { attempt, project, query, site, toast } from "../../shared/site.js";
-import { progress } from "../train/train.js";
+import { progress } from "../jobs/progress.js";
 import { bytes, count, many } from "../../shared/words.js";
 
 const FORMATS = [
@@ -31,6 +31,10 @@ const MASKS = [["", "Say that they are there"], ["instance", "A box around each 
 const FINAL = ["done", "failed", "cancelled"];
 const AT_ONCE = 3;
 const SHOWN = 50;
+
+/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {{id?: number, name: string}} Named */
+/** @typedef {{file: string, line?: number, reason: string}} Problem */
 
 /** Bring pictures into a project. @param {{id: number, name: string}} into */
 export async function importInto(into) {
@@ -68,6 +72,10 @@ export async function importInto(into) {
   );
 }
 
+/**
+ * @param {Named} into @param {File[]} files
+ * @param {{path: string, format: string, masks: string, lot: string}} asked
+ */
 async function run(into, files, asked) {
   const place = h("div", { style: { display: "grid", gap: "8px" }, "aria-live": "polite" });
   const closed = ask(`Import into ${into.name}`, "", place);
@@ -93,7 +101,9 @@ async function run(into, files, asked) {
   await closed;
 }
 
+/** @param {Named} into @param {File[]} files @param {string} name @param {HTMLElement} place */
 async function sendAll(into, files, name, place) {
+  /** @type {Map<File, number>} */
   const shares = new Map();
   const all = files.reduce((total, file) => total + file.size, 0) || 1;
   const show = () => {
@@ -123,7 +133,11 @@ async function sendAll(into, files, name, place) {
   await Promise.all(Array.from({ length: AT_ONCE }, line));
 }
 
-/** Show how far a job is, then what it says at its end. */
+/**
+ * Show how far a job is, then what it says at its end.
+ * @param {Job} job @param {HTMLElement} place @param {(done: Job) => any} say
+ * @returns {Promise<Job>}
+ */
 export async function follow(job, place, say) {
   for (;;) {
     fill(
@@ -140,6 +154,7 @@ export async function follow(job, place, say) {
   return job;
 }
 
+/** @param {Job} job */
 function imported(job) {
   const result = job.result;
   return [
@@ -158,6 +173,7 @@ function imported(job) {
   ];
 }
 
+/** @param {Problem[]} problems */
 function listed(problems) {
   return h(
     "ul",
@@ -177,10 +193,10 @@ export async function exportFrom(of, images = []) {
   const format = select(FORMATS.slice(1), "coco");
   const which = select(
     [
-      images.length && ["chosen", `The ${many(images.length, "chosen image")}`],
-      filter && ["shown", "As Browse is filtered"],
+      ...(images.length ? [["chosen", `The ${many(images.length, "chosen image")}`]] : []),
+      ...(filter ? [["shown", "As Browse is filtered"]] : []),
       ...WHICH,
-    ].filter(Boolean),
+    ],
     images.length ? "chosen" : "all",
   );
   const undone = h("input", { type: "checkbox" });
@@ -201,7 +217,9 @@ export async function exportFrom(of, images = []) {
     ),
   ];
   if (!(await ask(`Export ${of.name}`, "Export", form))) return;
-  const chosen = { chosen: { images }, shown: { filter }, all: {} }[which.value] ?? { splits: [which.value] };
+  /** @type {Record<string, object>} */
+  const asked = { chosen: { images }, shown: { filter }, all: {} };
+  const chosen = asked[which.value] ?? { splits: [which.value] };
   const body = {
     format: format.value,
     ...chosen,
@@ -216,6 +234,7 @@ export async function exportFrom(of, images = []) {
   await closed;
 }
 
+/** @param {Job} job */
 function exported(job) {
   const { images, boxes, problems, file, left_out: stay } = job.result;
   const states = Object.entries(stay ?? {}).map(([state, number]) => `${count(number)} ${state}`);
@@ -227,12 +246,16 @@ function exported(job) {
   ];
 }
 
-/** What Browse is filtered to, as it stands in the address; goldens are no images to export. */
+/**
+ * What Browse is filtered to, as it stands in the address; goldens are no images to export.
+ * @param {URLSearchParams} from
+ */
 function filters(from) {
   const kept = [...from].filter(([name]) => FILTERS.includes(name) && name !== "sort");
   return kept.some(([name]) => name === "goldens") ? "" : new URLSearchParams(kept).toString();
 }
 
+/** @param {File[]} files */
 function sum(files) {
   return files.length
     ? `${many(files.length, "file")}, ${bytes(files.reduce((total, file) => total + file.size, 0))}`

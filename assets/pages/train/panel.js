@@ -1,0 +1,93 @@
+/** One training on the page: how far it is, what may be done with it, its curves and its log. */
+
+import { h, redraw, say } from "../../shared/dom.js";
+import { address } from "../../shared/site.js";
+import { best, worthless } from "../detect/worth.js";
+import { offer } from "../jobs/actions.js";
+import { Log } from "../jobs/log.js";
+import { progress } from "../jobs/progress.js";
+import { Curves } from "./curves.js";
+
+/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {import("../../shared/answers.js").Model} Model */
+
+export class Panel {
+  /**
+   * @param {number} id of the job @param {() => Promise<void>} then after a button was pressed
+   * @param {() => any} known the project's models, and whether it has goldens
+   */
+  constructor(id, then, known) {
+    this.then = then;
+    this.known = known;
+    this.log = new Log(id);
+    this.curves = new Curves();
+    this.title = h("h2");
+    this.actions = h("span.row");
+    this.status = h("div.inside");
+    const story = h(
+      "details",
+      { style: { padding: "0 14px 14px" } },
+      h("summary", {}, "Log"),
+      this.log.element,
+    );
+    this.element = h(
+      "section.panel",
+      { data: { job: String(id) } },
+      h("header", {}, this.title, this.actions),
+      this.status,
+      this.curves.element,
+      story,
+    );
+  }
+
+  async show(job, model, of) {
+    const title = `${job.title}${model ? ` of ${model.name}` : ""}`;
+    say(this.title, title);
+    this.element.setAttribute("aria-label", title);
+    redraw(
+      this.status,
+      [job, model, of, best(this.known().models, this.known().goldens)],
+      () => this.told(job, model, of),
+    );
+    offer(this.actions, job, this.then);
+    for (const one of await this.log.load()) if (one.data.epoch) this.curves.add(one.data);
+  }
+
+  told(job, model, of) {
+    return [
+      progress(job),
+      job.error && h("p.bad", {}, job.error),
+      job.result.verdict && h("p", {}, job.result.verdict),
+      job.state === "done" && model && this.next(model, of),
+    ];
+  }
+
+  /** What is best is offered; a model that finds nothing is only looked at. */
+  next(model, of) {
+    const { models, goldens } = this.known();
+    const name = best(models, goldens);
+    const reigns = name !== model.name && models.find((one) => one.name === name)?.champion;
+    const words = name === "golden" ? "the golden board" : `${name}${reigns ? ", the champion" : ""}`;
+    return [
+      worthless(model) &&
+      h(
+        "p.warn",
+        {},
+        `${model.name} finds next to nothing of what was held out. More labels or more epochs would help.`,
+      ),
+      h(
+        "div.row",
+        {},
+        name &&
+          h("a.button.primary.for-labeler", {
+            href: address({ project: of, tab: "detect", model: name }),
+            data: { key: "detect" },
+          }, `Detect with ${words}`),
+        h("a.button", {
+          href: address({ project: of, tab: "models", model: model.name }),
+          data: { key: "look" },
+        }, `Look at ${model.name}`),
+      ),
+    ];
+  }
+}
