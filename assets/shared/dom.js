@@ -39,7 +39,11 @@ export function icon(path) {
   return svg;
 }
 
-/** Replace all that stands in `element`; a child that stands there already is left alone. @param {any} element @param {any[]} children @returns {any} */
+/**
+ * Replace all that stands in `element`; a child that stands there already is left alone.
+ * @param {any} element @param {any[]} children
+ * @returns {any}
+ */
 export function fill(element, ...children) {
   const wanted = children.flat(9).filter((child) => child || child === 0).map((
     child,
@@ -52,7 +56,10 @@ export function fill(element, ...children) {
   return element;
 }
 
-/** Replace all that stands in a list; who works in it by keys goes on where they were. @param {HTMLElement} element @param {any[]} children */
+/**
+ * Replace all that stands in a list; who works in it by keys goes on where they were.
+ * @param {HTMLElement} element @param {any[]} children
+ */
 export function refill(element, ...children) {
   const controls = () => /** @type {any[]} */ ([...element.querySelectorAll("button, input, select")]);
   const held = /** @type {any} */ (document.activeElement);
@@ -88,7 +95,10 @@ export function redraw(element, shows, made) {
 /** What stands in an element that is drawn again only when something changes. */
 const drawn = new WeakMap();
 
-/** Let `element` say `text`; where it says that already, nothing is laid out again. @param {Element} element @param {string} text */
+/**
+ * Let `element` say `text`; where it says that already, nothing is laid out again.
+ * @param {Element} element @param {string} text
+ */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -113,7 +123,10 @@ export function select(choices, value, onchange, properties = {}) {
   return element;
 }
 
-/** Is the person typing, or in a list or a dialog, so that letters are not ours? @param {KeyboardEvent} event */
+/**
+ * Is the person typing, or in a list or a dialog, so that letters are not ours?
+ * @param {KeyboardEvent} event
+ */
 export function typing(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey || event.metaKey || event.altKey) return true;

@@ -62,7 +62,10 @@ async function load(chooser) {
   choose(chooser);
 }
 
-/** Before an address is said to name no project, the list is asked for anew: it may be a young one. @param {HTMLElement} chooser */
+/**
+ * Before an address is said to name no project, the list is asked for anew: it may be a young one.
+ * @param {HTMLElement} chooser
+ */
 async function seek(chooser) {
   const named = project();
   const about = named !== "" && !["projects", "jobs"].includes(tab());
@@ -91,7 +94,10 @@ function choose(chooser) {
   fill(chooser, list);
 }
 
-/** A page that is about one project shows the one looked at last, or the only one. @param {Summary | undefined} now */
+/**
+ * A page that is about one project shows the one looked at last, or the only one.
+ * @param {Summary | undefined} now
+ */
 function remember(now) {
   if (now) return localStorage.setItem("loupe-project", String(now.id));
   const last = projects.find((one) => String(one.id) === localStorage.getItem("loupe-project")) ??
@@ -150,7 +156,10 @@ async function beat(place) {
   place.title = busy ? `${now.running} running, ${now.queued} waiting` : "";
 }
 
-/** Say that the server is gone once it has missed two beats: every page shows what it last had. @param {boolean} answered */
+/**
+ * Say that the server is gone once it has missed two beats: every page shows what it last had.
+ * @param {boolean} answered
+ */
 function heard(answered) {
   const back = answered && missed > 0;
   missed = answered ? 0 : missed + 1;

@@ -13,7 +13,10 @@ export function nothingChosen(title, words) {
   );
 }
 
-/** Where an address names what there is not. @param {string} what "project 9" @param {string} href @param {string} words of the link back */
+/**
+ * Where an address names what there is not.
+ * @param {string} what "project 9" @param {string} href @param {string} words of the link back
+ */
 export function noSuch(what, href, words) {
   return h(
     "div.empty",

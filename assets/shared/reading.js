@@ -1,4 +1,6 @@
-/** How a page gets what it shows: a skeleton while that is slow, the reason where it fails, again until it comes. */
+/**
+ * How a page gets what it shows: a skeleton while that is slow, the reason where it fails, again until it comes.
+ */
 
 import { fill, h } from "./dom.js";
 import { Failure } from "./net.js";
@@ -23,7 +25,11 @@ const BONES = {
 };
 
 export class Reading {
-  /** @param {string} name of the tab @param {HTMLElement} element what is covered while nothing true stands in it @param {keyof typeof BONES} bones */
+  /**
+   * @param {string} name of the tab
+   * @param {HTMLElement} element what is covered while nothing true stands in it
+   * @param {keyof typeof BONES} bones
+   */
   constructor(name, element, bones = "rows") {
     this.name = name;
     this.element = element;
@@ -43,7 +49,8 @@ export class Reading {
   /**
    * Ask for what `key` names and draw it. Of several that are asked for the last alone is drawn; what
    * stands there of the same key stays until the answer comes.
-   * @param {string} key @param {() => Promise<any>} ask @param {(found: any) => any} [draw]
+   * @template T
+   * @param {string} key @param {() => Promise<T>} ask @param {(found: T) => any} [draw]
    */
   async show(key, ask, draw = () => {}) {
     const turn = (this.turn = Symbol(key));
@@ -82,7 +89,10 @@ export class Reading {
     this.cover.remove();
   }
 
-  /** @param {string} key @param {() => Promise<any>} ask @param {(found: any) => any} draw @param {any} error */
+  /**
+   * @param {string} key @param {() => Promise<any>} ask @param {(found: any) => any} draw
+   * @param {any} error
+   */
   fail(key, ask, draw, error) {
     clearTimeout(this.slow);
     if (error.name === "AbortError") return;

@@ -3,7 +3,9 @@
 import { h } from "./dom.js";
 import { get } from "./net.js";
 
-/** Fires "change" after every change of the URL, "projects" when projects changed, "back" when the server answers again. */
+/**
+ * Fires "change" after every change of the URL, "projects" when projects changed, "back" when the server answers again.
+ */
 export const site = new EventTarget();
 
 /** The URL's query, a copy. */

@@ -28,7 +28,10 @@ function linked(button) {
   }, button.textContent.trim());
 }
 
-/** A tab leads to where its page stands with the project and the filters of now. @param {HTMLAnchorElement} link */
+/**
+ * A tab leads to where its page stands with the project and the filters of now.
+ * @param {HTMLAnchorElement} link
+ */
 function point(link) {
   const name = link.getAttribute("data-tab-id");
   link.href = along({ tab: name });

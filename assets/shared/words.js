@@ -17,7 +17,10 @@ export function model(name) {
   return name === "golden" ? "Golden board" : name;
 }
 
-/** .954: a share as metrics are written; "–" where there is none. @param {number | null | undefined} number */
+/**
+ * .954: a share as metrics are written; "–" where there is none.
+ * @param {number | null | undefined} number
+ */
 export function share(number, digits = 3) {
   if (number === null || number === undefined || Number.isNaN(number)) return "–";
   return number >= 1 ? number.toFixed(digits) : number.toFixed(digits).replace(/^0/, "");

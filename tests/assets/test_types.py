@@ -23,6 +23,8 @@ CLEAN = (
     "desk",
     "outbox",
     "pages/annotate",
+    "pages/browse",
+    "pages/projects",
     "pages/review",
     "shared",
 )

@@ -29,6 +29,7 @@ class Browse {
   /** @param {HTMLElement} element */
   constructor(element) {
     this.key = "";
+    this.chosen = new URLSearchParams();
     this.filters = new Filters();
     this.total = h("span.total", { role: "status" });
     this.rest = h("span.quiet-text");
@@ -105,31 +106,35 @@ class Browse {
   /** @param {URLSearchParams} query */
   async show(query) {
     const chosen = new URLSearchParams([...query].filter(([name]) => FILTERS.includes(name)));
-    const key = `${query.get("project")}?${chosen}`;
+    const name = query.get("project") ?? "";
+    const key = `${name}?${chosen}`;
     this.sort.value = query.get("sort") || "name";
     if (
-      key === this.key && !this.stale && (!query.get("project") || this.reading.stands(query.get("project")))
+      key === this.key && !this.stale && (!name || this.reading.stands(name))
     ) return this.wall.layout();
     const moved = key !== this.key;
     this.key = key;
     this.stale = false;
-    this.frame.hidden = !query.get("project");
-    this.empty.hidden = Boolean(query.get("project"));
+    this.frame.hidden = !name;
+    this.empty.hidden = Boolean(name);
     if (this.frame.hidden) return this.reading.rest();
     // A filter is typed while its answer is on the way: only another project clears the page.
     await this.reading.show(
-      query.get("project"),
-      () => this.load(query.get("project"), chosen, moved),
+      name,
+      () => this.load(name, chosen, moved),
       () => this.shown(),
     );
   }
 
-  /** The page was covered while it was read: what has no size draws nothing, and may never hear that it has one again. */
+  /**
+   * The page was covered while it was read: what has no size draws nothing, and may never hear that it has one again.
+   */
   shown() {
     this.wall.layout();
     this.say(this.wall.total);
   }
 
+  /** @param {string} name @param {URLSearchParams} chosen @param {boolean} moved */
   async load(name, chosen, moved) {
     if (moved) this.bulk.show(new Set(), () => {});
     const base = `/api/projects/${encodeURIComponent(name)}`;
@@ -140,7 +145,9 @@ class Browse {
     await Promise.all([window, this.filters.load(base, chosen, classes)]);
   }
 
+  /** @param {string} base @returns {Promise<import("./cell.js").Looks>} */
   async classes(base) {
+    /** @type {import("../../shared/answers.js").Project} */
     const found = (this.of = await get(base));
     const signs = letters(found.classes);
     return Object.fromEntries(
@@ -161,6 +168,7 @@ class Browse {
     if (ids) this.wall.pick(ids);
   }
 
+  /** @param {number} total */
   say(total) {
     fill(this.total, many(total, "image"));
     const fresh = this.filters.counts?.state?.new;
@@ -170,7 +178,7 @@ class Browse {
         ? h("a", {
           href: "#",
           title: "Show these alone",
-          onclick: (event) => (event.preventDefault(), go({ state: "new" })),
+          onclick: (/** @type {Event} */ event) => (event.preventDefault(), go({ state: "new" })),
         }, `${count(fresh)} unlabelled`)
         : "",
     );
@@ -179,12 +187,15 @@ class Browse {
     if (total === 0) {
       fill(
         this.nothing,
-        this.chosen.size ? noneLeft(() => this.filters.clearAll()) : noneYet(() => importInto(this.of)),
+        this.chosen.size
+          ? noneLeft(() => this.filters.clearAll())
+          : noneYet(() => this.of && importInto(this.of)),
       );
     }
   }
 }
 
+/** @param {() => void} clear */
 function noneLeft(clear) {
   return [h("h2", {}, "No image passes these filters"), h("button", { onclick: clear }, "Clear filters")];
 }

@@ -26,12 +26,19 @@ const SAID = {
   restore: "Brought back",
 };
 
+/** @typedef {import("../../shared/answers.js").Change} Change */
+/** @typedef {keyof typeof SAID} Action */
+/** @typedef {{of: string, steps: Change[]}} Done */
+
 export class Bulk {
   /** @param {() => void} changed */
   constructor(changed) {
     this.changed = changed;
+    /** @type {Set<number>} */
+    this.ids = new Set();
+    this.clear = () => {};
     this.all = () => {};
-    /** @type {{of: string, steps: any[]}[]} changes of this tab that can be taken back, with their project */
+    /** @type {Done[]} changes of this tab that can be taken back, with their project */
     this.past = [];
     this.element = h("div.bulk", { role: "toolbar", "aria-label": "Chosen images", hidden: true });
     new ResizeObserver(() => this.rise()).observe(this.element);
@@ -52,6 +59,7 @@ export class Bulk {
   }
 
   draw() {
+    /** @param {string[][]} choices @param {Action} action @param {string} label */
     const pick = (choices, action, label) =>
       select(choices, "", (value) => value && this.run(action, value === "-" ? "" : value), {
         "aria-label": label,
@@ -114,8 +122,10 @@ export class Bulk {
     return this.run("delete", "");
   }
 
+  /** @param {Action} action @param {string} value */
   async run(action, value) {
     const images = [...this.ids];
+    /** @type {Done} */
     const done = { of: project(), steps: [] };
     const { changed, error } = await inParts({ action, value, images }, SAID[action], done.steps);
     if (action === "delete" && !error) this.clear();
@@ -140,10 +150,11 @@ export class Bulk {
     return toast("There is no change of yours to take back here.");
   }
 
-  /** @param {{of: string, steps: any[]}} done */
+  /** @param {Done} done */
   async undo(done) {
     if (!this.past.includes(done)) return;
     this.past.splice(this.past.indexOf(done), 1);
+    /** @type {Change[]} */
     const left = [];
     let said = "";
     for (const step of done.steps) {
@@ -164,6 +175,7 @@ export class Bulk {
 
 /**
  * Change images part after part, as long as the server takes them; what undoes it is added to `steps`.
+ * @param {Change} change @param {string} said @param {Change[]} steps
  * @returns {Promise<{changed: number, error: string}>}
  */
 async function inParts({ action, value, images }, said, steps) {
@@ -171,6 +183,7 @@ async function inParts({ action, value, images }, said, steps) {
   let changed = 0, line = null;
   try {
     for (let start = 0; start < images.length; start += PART) {
+      /** @type {import("../../shared/answers.js").Changed} */
       const answer = await send("POST", path, { action, value, images: images.slice(start, start + PART) });
       changed += answer.changed;
       steps.push(...answer.undo);
@@ -182,7 +195,7 @@ async function inParts({ action, value, images }, said, steps) {
     }
     return { changed, error: "" };
   } catch (error) {
-    return { changed, error: error.message };
+    return { changed, error: /** @type {Error} */ (error).message };
   } finally {
     line?.remove();
   }

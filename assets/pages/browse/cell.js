@@ -3,6 +3,7 @@
 import { h } from "../../shared/dom.js";
 import { drop, want } from "../../shared/thumbs.js";
 
+/** @type {Record<string, string>} */
 const MARKS = { done: "M2 6l3 3 5-6", started: "M3 6h6", skipped: "M3 3l6 6M9 3l-6 6" };
 const NAMES = { new: "new", started: "started", done: "done", skipped: "skipped" };
 const SVG = "http://www.w3.org/2000/svg";
@@ -11,23 +12,30 @@ const GREY = "#e9ebee";
 const LETTERS = 14; // along a side of the picture
 
 /** @typedef {{color: string, letter: string}} Look of a class */
+/** @typedef {Record<string, Look>} Looks by the names of the classes */
+/** @typedef {import("../../shared/answers.js").Item} Item */
+/** @typedef {import("../../shared/answers.js").Box} Box */
 
 export class Cell {
   /** @param {number} index */
   constructor(index) {
     this.element = h("div.cell", { role: "gridcell", data: { index: String(index) } });
+    /** @type {Item | null} */
     this.shown = null;
+    /** @type {Looks | null} */
     this.looks = null;
     /** @type {HTMLImageElement | null} */
     this.image = null;
   }
 
+  /** @param {number} x @param {number} y @param {number} side */
   move(x, y, side) {
     const style = this.element.style;
     style.transform = `translate(${x}px, ${y}px)`;
     style.width = style.height = `${side}px`;
   }
 
+  /** @param {Item | null} item @param {Looks} looks */
   show(item, looks) {
     if (item === this.shown && looks === this.looks) return;
     this.shown = item;
@@ -63,11 +71,12 @@ export class Cell {
 
   /** A picture that did not come is asked for again. */
   renew() {
-    if (!this.element.classList.contains("failed") || !this.image) return;
+    if (!this.element.classList.contains("failed") || !this.image || !this.shown) return;
     this.element.classList.remove("failed");
     want(this.image, `/files/${this.shown.sha256}/thumb`);
   }
 
+  /** @param {Set<number>} picked @param {boolean} current */
   mark(picked, current) {
     const on = Boolean(this.shown && picked.has(this.shown.id));
     this.element.classList.toggle("picked", on);
@@ -81,7 +90,7 @@ export class Cell {
   }
 }
 
-/** The boxes over a picture that is fitted into its place. */
+/** The boxes over a picture that is fitted into its place. @param {Item} item @param {Looks} looks */
 export function drawn(item, looks) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${item.width} ${item.height}`);
@@ -92,28 +101,33 @@ export function drawn(item, looks) {
   return svg;
 }
 
+/** @param {Box} box @param {string} kind */
 function rectangle(box, kind, color = "") {
   const rect = document.createElementNS(SVG, "rect");
-  rect.setAttribute("x", box.x1);
-  rect.setAttribute("y", box.y1);
-  rect.setAttribute("width", Math.max(0, box.x2 - box.x1));
-  rect.setAttribute("height", Math.max(0, box.y2 - box.y1));
+  rect.setAttribute("x", String(box.x1));
+  rect.setAttribute("y", String(box.y1));
+  rect.setAttribute("width", String(Math.max(0, box.x2 - box.x1)));
+  rect.setAttribute("height", String(Math.max(0, box.y2 - box.y1)));
   if (kind) rect.setAttribute("class", kind);
   if (color) rect.style.stroke = color;
   return rect;
 }
 
-/** The letter of a class above the corner of its box. @param {Look} look */
+/**
+ * The letter of a class above the corner of its box.
+ * @param {Box} box @param {Look} look @param {Item} item
+ */
 function letter(box, look, item) {
   const size = Math.max(item.width, item.height) / LETTERS;
   const words = document.createElementNS(SVG, "text");
-  words.setAttribute("x", box.x1);
+  words.setAttribute("x", String(box.x1));
   words.setAttribute("y", String(Math.max(size * 0.8, box.y1 - size * 0.2)));
   words.style.cssText = `font-size: ${size}px; fill: ${look.color}; stroke-width: ${size / 5}px`;
   words.textContent = look.letter;
   return words;
 }
 
+/** @param {import("../../shared/answers.js").State} state */
 function mark(state) {
   return state in MARKS && h(`span.corner-mark.${state}`, { title: NAMES[state] }, tick(MARKS[state])) || "";
 }

@@ -18,6 +18,9 @@ export const FILTERS = [
   "text",
   "sort",
 ];
+/** @typedef {import("./cell.js").Looks} Looks */
+
+/** @type {[string, string, Record<string, string>][]} */
 const GROUPS = [
   ["state", "State", { new: "New", started: "Started", done: "Done", skipped: "Skipped" }],
   ["class", "Class", { none: "No box" }],
@@ -43,10 +46,13 @@ export class Filters {
     this.lists = h("div", { style: { display: "grid", gap: "16px" } });
     this.clear = h("button.quiet", { onclick: () => this.clearAll() }, "Clear filters");
     this.element = h("aside.filters", { "aria-label": "Filters" }, this.search, this.lists, this.clear);
+    /** @type {Set<string>} */
     this.open = new Set();
+    /** @type {import("../../shared/answers.js").Counts | null} */
     this.counts = null;
   }
 
+  /** @param {() => void} work */
   later(work) {
     clearTimeout(this.timer);
     this.timer = setTimeout(work, 200);
@@ -56,7 +62,7 @@ export class Filters {
     go(Object.fromEntries(FILTERS.filter((name) => name !== "sort").map((name) => [name, ""])));
   }
 
-  /** @param {string} base @param {URLSearchParams} chosen @param {Promise<Record<string, {color: string, letter: string}>>} classes */
+  /** @param {string} base @param {URLSearchParams} chosen @param {Promise<Looks>} classes */
   async load(base, chosen, classes) {
     if (document.activeElement !== this.search) this.search.value = chosen.get("text") || "";
     this.asked?.abort();
@@ -69,9 +75,11 @@ export class Filters {
     this.draw(chosen, looks);
   }
 
+  /** @param {URLSearchParams} chosen @param {Looks} looks */
   draw(chosen, looks) {
     const focused = document.activeElement?.getAttribute("data-filter");
     const names = Object.keys(looks);
+    /** @type {Record<string, string[]>} */
     const orders = {
       class: [...names, "none"],
       state: ["new", "started", "done", "skipped"],
@@ -90,8 +98,12 @@ export class Filters {
     }
   }
 
+  /**
+   * @param {string} name @param {string} title @param {Record<string, string>} words
+   * @param {string[] | undefined} order @param {URLSearchParams} chosen @param {Looks} looks
+   */
   group(name, title, words, order, chosen, looks) {
-    const counts = this.counts[name] ?? {};
+    const counts = this.counts?.[name] ?? {};
     const values = order ?? Object.keys(counts);
     if (["group", "author"].includes(name) && values.every((value) => value === "none")) return null;
     const on = chosen.getAll(name);
@@ -119,6 +131,10 @@ export class Filters {
     );
   }
 
+  /**
+   * @param {string} name @param {string} value @param {string} words @param {number} number
+   * @param {boolean} on @param {import("./cell.js").Look} [look]
+   */
   line(name, value, words, number, on, look) {
     const box = h("input", { type: "checkbox", checked: on, data: { filter: `${name} ${value}` } });
     box.addEventListener("change", () => this.toggle(name, value, box.checked));
@@ -132,6 +148,7 @@ export class Filters {
     );
   }
 
+  /** @param {string} name @param {string} value @param {boolean} on */
   toggle(name, value, on) {
     const single = ["golden", "proposals"].includes(name);
     const kept = single ? [] : query().getAll(name).filter((one) => one !== value);

@@ -4,16 +4,20 @@ import { drawn } from "./cell.js";
 import { fill, h } from "../../shared/dom.js";
 import { many } from "../../shared/words.js";
 
+/** @typedef {import("../../shared/answers.js").Item} Item */
+/** @typedef {import("./cell.js").Looks} Looks */
+
 const REST = 450;
 
 export class Hover {
   constructor() {
     this.element = h("div.hover", { hidden: true });
     document.body.append(this.element);
+    /** @type {Item | null} */
     this.item = null;
   }
 
-  /** @param {PointerEvent} event @param {any} item @param {Record<string, import("./cell.js").Look>} looks */
+  /** @param {PointerEvent} event @param {Item | null} item @param {Looks} looks */
   follow(event, item, looks) {
     if (event.pointerType !== "mouse" || item === this.item) return;
     this.hide();
@@ -26,7 +30,9 @@ export class Hover {
     );
   }
 
+  /** @param {Item} item @param {Looks} looks @param {DOMRect} at */
   show(item, looks, at) {
+    /** @type {Record<string, number>} */
     const tally = {};
     for (const box of item.boxes) tally[box.label] = (tally[box.label] ?? 0) + 1;
     const boxes = Object.entries(tally).map(([name, number]) => `${number} ${name}`).join(", ");
@@ -71,6 +77,7 @@ export class Hover {
   }
 }
 
+/** @param {Item} item @param {Looks} looks */
 function overlay(item, looks) {
   const svg = drawn(item, looks);
   svg.style.cssText = "position:absolute;inset:0;width:100%;height:100%;fill:none;stroke-width:1.5";

@@ -10,15 +10,29 @@ const PAGE = 100;
 const GAP = 6;
 const AHEAD = 1;
 
+/** @typedef {import("../../shared/answers.js").Item} Item */
+/** @typedef {import("./cell.js").Looks} Looks */
+/**
+ * @typedef {{open: (item: Item) => void, picked: (ids: Set<number>) => void, counted: (total: number) => void,
+ *   all?: () => void, remove?: () => void, undo?: () => void, search?: () => void, keys?: () => void}} Told
+ */
+
 export class Wall {
-  /** @param {{open: (item: any) => void, picked: (ids: Set<number>) => void, counted: (total: number) => void, all?: () => void, remove?: () => void, search?: () => void, keys?: () => void}} told */
+  /** @param {Told} told */
   constructor(told) {
     this.told = told;
     this.size = Number(localStorage.getItem("loupe-thumb")) || 176;
     this.total = 0;
+    /** @type {Map<number, Item[] | null>} null: on the way */
     this.pages = new Map();
+    /** @type {Map<number, Cell>} */
     this.cells = new Map();
+    /** @type {Set<number>} */
     this.picked = new Set();
+    /** @type {Looks} */
+    this.looks = {};
+    this.url = "";
+    this.columns = this.step = this.side = 0;
     this.current = -1;
     this.anchor = -1;
     this.space = h("div.wall-space");
@@ -34,17 +48,22 @@ export class Wall {
 
   listen() {
     this.element.addEventListener("scroll", () => (this.hover.hide(), this.draw()), { passive: true });
-    this.element.addEventListener("click", (event) => this.click(event));
+    this.element.addEventListener("click", (/** @type {MouseEvent} */ event) => this.click(event));
     this.element.addEventListener(
       "pointermove",
-      (event) => this.picked.size || this.hover.follow(event, this.itemOf(event), this.looks),
+      (/** @type {PointerEvent} */ event) =>
+        this.picked.size || this.hover.follow(event, this.itemOf(event), this.looks),
     );
     this.element.addEventListener("pointerleave", () => this.hover.hide());
     addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.layout()).observe(this.element);
   }
 
-  /** Show the images of another address. @param {string} url @param {Promise<any>} classes @param {boolean} moved another filter, not the same images again */
+  /**
+   * Show the images of another address.
+   * @param {string} url @param {Promise<Looks>} classes
+   * @param {boolean} moved another filter, not the same images again
+   */
   async load(url, classes, moved) {
     this.url = url;
     this.pages.clear();
@@ -63,28 +82,31 @@ export class Wall {
     this.layout();
   }
 
+  /** @param {number} page */
   async fetch(page) {
     if (this.pages.has(page)) return;
     this.pages.set(page, null);
     const url = this.url;
     try {
-      const found = await get(`${url}&offset=${page * PAGE}&limit=${PAGE}`, { signal: this.asked.signal });
+      const found = await get(`${url}&offset=${page * PAGE}&limit=${PAGE}`, { signal: this.asked?.signal });
       if (url !== this.url) return;
       this.pages.set(page, found.items);
       if (this.total !== found.total || page === 0) this.count(found.total);
       this.draw();
     } catch (error) {
       if (this.pages.get(page) === null) this.pages.delete(page);
-      if (error.name !== "AbortError") throw error;
+      if (/** @type {Error} */ (error).name !== "AbortError") throw error;
     }
   }
 
+  /** @param {number} total */
   count(total) {
     this.total = total;
     this.told.counted(total);
     this.layout();
   }
 
+  /** @param {number} size */
   resize(size) {
     const kept = this.current >= 0 ? this.current : this.range()[0];
     this.size = size;
@@ -111,6 +133,7 @@ export class Wall {
     return [top * this.columns, Math.min(this.total, (top + rows) * this.columns)];
   }
 
+  /** @param {boolean} all each cell, also where it stands already */
   draw(all = false) {
     if (!this.columns || !this.element.clientHeight) return;
     const [first, last] = this.range();
@@ -127,6 +150,7 @@ export class Wall {
     this.wish(first, last);
   }
 
+  /** @param {number} index @param {boolean} all */
   place(index, all) {
     let cell = this.cells.get(index);
     if (!cell) {
@@ -142,13 +166,17 @@ export class Wall {
         this.side,
       );
     }
-    cell.show(this.item(index), this.looks ?? {});
+    cell.show(this.item(index), this.looks);
     cell.mark(this.picked, index === this.current);
   }
 
-  /** Ask for the pages that are seen, a moment after the scrolling rests. */
+  /**
+   * Ask for the pages that are seen, a moment after the scrolling rests.
+   * @param {number} first @param {number} last
+   */
   wish(first, last) {
     clearTimeout(this.timer);
+    /** @type {number[]} */
     const wanted = [];
     for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) {
       if (!this.pages.has(page)) wanted.push(page);
@@ -158,32 +186,40 @@ export class Wall {
     }
   }
 
+  /** @param {number} index @returns {Item | null} */
   item(index) {
     return this.pages.get(Math.floor(index / PAGE))?.[index % PAGE] ?? null;
   }
 
+  /** @param {Event} event */
   indexOf(event) {
     const cell = /** @type {HTMLElement} */ (event.target).closest(".cell");
     return cell ? Number(/** @type {HTMLElement} */ (cell).dataset.index) : -1;
   }
 
+  /** @param {Event} event */
   itemOf(event) {
     const index = this.indexOf(event);
     return index < 0 ? null : this.item(index);
   }
 
+  /** @param {MouseEvent} event */
   click(event) {
     const index = this.indexOf(event);
     const item = index < 0 ? null : this.item(index);
     if (!item) return;
     this.hover.hide();
     if (event.shiftKey && this.anchor >= 0) this.pickRange(this.anchor, index);
-    else if (event.ctrlKey || event.metaKey || event.target.closest(".pick") || this.picked.size) {
+    else if (
+      event.ctrlKey || event.metaKey || /** @type {HTMLElement} */ (event.target).closest(".pick") ||
+      this.picked.size
+    ) {
       this.toggle(index);
     } else this.told.open(item);
     this.go(index, false);
   }
 
+  /** @param {number} index */
   toggle(index) {
     const item = this.item(index);
     if (!item) return;
@@ -192,8 +228,10 @@ export class Wall {
     this.changed();
   }
 
+  /** @param {number} from @param {number} to */
   async pickRange(from, to) {
     const [first, last] = [Math.min(from, to), Math.max(from, to)];
+    /** @type {Promise<void>[]} */
     const pages = [];
     for (let page = Math.floor(first / PAGE); page * PAGE <= last; page++) pages.push(this.fetch(page));
     await attempt(() => Promise.all(pages));
@@ -231,7 +269,7 @@ export class Wall {
     this.draw();
   }
 
-  /** Make an image the current one and bring it into view. */
+  /** Make an image the current one and bring it into view. @param {number} index */
   go(index, reveal = true) {
     if (!this.total) return;
     this.current = Math.min(Math.max(index, 0), this.total - 1);
@@ -239,6 +277,7 @@ export class Wall {
     this.draw();
   }
 
+  /** @param {number} index */
   reveal(index) {
     const top = Math.floor(index / this.columns) * this.step;
     const bottom = top + this.step + GAP;
@@ -248,16 +287,22 @@ export class Wall {
     }
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (tab() !== "browse" || !this.element.offsetParent) return;
     const all = (event.ctrlKey || event.metaKey) && event.key === "a";
-    if (typing(event) && !(all && !event.target.closest("input, textarea"))) return;
+    if (typing(event) && !(all && !(/** @type {HTMLElement} */ (event.target)).closest("input, textarea"))) {
+      return;
+    }
     if (all || this.keys(event)) event.preventDefault();
     if (all) this.told.all?.();
   }
 
+  /** @param {KeyboardEvent} event */
   keys(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
     const rows = Math.max(1, Math.floor(this.element.clientHeight / this.step));
+    /** @type {Record<string, number>} */
     const moves = {
       ArrowLeft: -1,
       ArrowRight: 1,
@@ -270,10 +315,10 @@ export class Wall {
       Home: -Infinity,
       End: Infinity,
     };
-    const focusOnTab = event.target.closest?.("[role=tab]") && event.key.startsWith("Arrow");
+    const focusOnTab = target.closest?.("[role=tab]") && event.key.startsWith("Arrow");
     if (event.key in moves && !focusOnTab) return this.move(moves[event.key], event.shiftKey);
-    if (event.key === "Enter" && this.current >= 0 && !event.target.closest("button, a")) return this.open();
-    if ((event.key === " " || event.key === "x") && this.current >= 0 && !event.target.closest("button, a")) {
+    if (event.key === "Enter" && this.current >= 0 && !target.closest("button, a")) return this.open();
+    if ((event.key === " " || event.key === "x") && this.current >= 0 && !target.closest("button, a")) {
       return this.toggle(this.current), true;
     }
     if (event.key === "Escape" && this.picked.size) return this.clear(), true;
@@ -284,6 +329,7 @@ export class Wall {
     return false;
   }
 
+  /** @param {number} by @param {boolean} extend */
   move(by, extend) {
     const from = this.current < 0 ? (by > 0 && Number.isFinite(by) ? -by : 0) : this.current;
     if (extend && this.anchor < 0) this.anchor = Math.max(this.current, 0);

@@ -6,6 +6,8 @@ import { get, send } from "../../shared/net.js";
 import { attempt, toast } from "../../shared/site.js";
 import { ago } from "../../shared/words.js";
 
+/** @typedef {import("../../shared/answers.js").Login} Login */
+
 /** Show one's own account. @param {string} name */
 export async function account(name) {
   await ask(name, "", [password(), h("h3", {}, "Logged in"), await logins("", "End all others")], {
@@ -13,11 +15,16 @@ export async function account(name) {
   });
 }
 
-/** Where somebody is logged in; without a name oneself. @param {string} name @param {string} all what ends all of them */
+/**
+ * Where somebody is logged in; without a name oneself.
+ * @param {string} name @param {string} all what ends all of them
+ */
 export async function logins(name, all) {
   const of = name ? `?of=${encodeURIComponent(name)}` : "";
   const list = h("div.logins");
+  /** @param {string} path */
   const end = (path) => attempt(async () => draw(await send("DELETE", `/api/logins${path}`)));
+  /** @param {Login[]} found */
   const draw = (found) =>
     refill(
       list,
@@ -29,6 +36,7 @@ export async function logins(name, all) {
   return list;
 }
 
+/** @param {Login} one @param {() => any} end */
 function line(one, end) {
   const words = one.here ? "here" : `seen ${ago(one.seen)}`;
   const place = `${device(one.browser)}, ${one.address || "unknown address"}`;

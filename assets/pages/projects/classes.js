@@ -6,13 +6,19 @@ import { get, send } from "../../shared/net.js";
 import { attempt, site, toast } from "../../shared/site.js";
 import { many } from "../../shared/words.js";
 
+/** @typedef {import("../../shared/answers.js").Class} Class */
+/** @typedef {() => Promise<any>} Draw shows what the server holds now */
+/** @typedef {{id: number, element: HTMLElement, show: (now: Class, every: Class[]) => void}} Line */
+
 /** Show and edit the classes. @param {{id: number, name: string}} project */
 export async function choices(project) {
   const list = h("div.class-list");
   const of = `/api/projects/${encodeURIComponent(project.name)}`;
   const base = `${of}/classes`;
+  /** @type {Line[]} */
   let lines = [];
   const draw = async () => {
+    /** @type {import("../../shared/answers.js").Project} */
     const { classes } = await get(of);
     // Whoever types in the next field by now must not lose it: lines stay where they can.
     if (lines.length > 0 && lines.map((one) => one.id).join() === classes.map((one) => one.id).join()) {
@@ -39,8 +45,13 @@ function heads() {
   );
 }
 
-/** A class as a line of fields; what a field says is kept when the server takes it. */
+/**
+ * A class as a line of fields; what a field says is kept when the server takes it.
+ * @param {Class} one @param {Class[]} all @param {string} base @param {Draw} draw
+ * @returns {Line}
+ */
 function line(one, all, base, draw) {
+  /** @param {any} input @param {() => Record<string, any>} values @returns {any} */
   const kept = (input, values) => {
     input.addEventListener("change", async () => {
       const said = input.value;
@@ -60,6 +71,7 @@ function line(one, all, base, draw) {
     () => ({ severity: Number(severity.value) }),
   );
   const tools = h("span.row");
+  /** @param {Class} now @param {Class[]} every */
   const show = (now, every) => {
     told(name, now.name, "Name");
     told(color, now.color, `Colour of ${now.name}`);
@@ -87,14 +99,18 @@ function line(one, all, base, draw) {
   return { id: one.id, element, show };
 }
 
-/** Say what the server holds, unless somebody is changing just this field. */
+/**
+ * Say what the server holds, unless somebody is changing just this field.
+ * @param {HTMLInputElement} input @param {string | number} value @param {string} label
+ */
 function told(input, value, label) {
   const changing = input === document.activeElement && input.value !== input.dataset.kept;
   input.ariaLabel = label;
   input.dataset.kept = String(value);
-  if (!changing) input.value = value;
+  if (!changing) input.value = String(value);
 }
 
+/** @param {Class} one @param {Class[]} all @param {string} base @param {Draw} draw @param {number} step */
 function mover(one, all, base, draw, step) {
   const order = all.map((other) => other.id);
   const at = order.indexOf(one.id);
@@ -113,6 +129,7 @@ function mover(one, all, base, draw, step) {
   }, step < 0 ? "↑" : "↓");
 }
 
+/** @param {Class} one @param {Class[]} all @param {string} base @param {Draw} draw */
 function merger(one, all, base, draw) {
   const others = all.filter((other) => other.id !== one.id).map((other) => [String(other.id), other.name]);
   const merge = () =>
@@ -134,6 +151,7 @@ function merger(one, all, base, draw) {
   }, "Merge into …");
 }
 
+/** @param {Class} one @param {string} base @param {Draw} draw */
 function remover(one, base, draw) {
   const remove = () =>
     attempt(async () => {
@@ -159,6 +177,7 @@ function remover(one, base, draw) {
   );
 }
 
+/** @param {string} base @param {Draw} draw */
 function adder(base, draw) {
   const name = h("input", { placeholder: "Name of a new class", "aria-label": "Name of a new class" });
   const add = () =>
@@ -168,6 +187,9 @@ function adder(base, draw) {
       await draw();
       name.focus();
     });
-  name.addEventListener("keydown", (event) => event.key === "Enter" && (event.preventDefault(), add()));
+  name.addEventListener(
+    "keydown",
+    (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && (event.preventDefault(), add()),
+  );
   return h("div.row", {}, name, h("button", { type: "button", onclick: add }, "Add class"));
 }

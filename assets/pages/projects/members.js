@@ -5,6 +5,8 @@ import { fill, h } from "../../shared/dom.js";
 import { get, send } from "../../shared/net.js";
 import { attempt, toast } from "../../shared/site.js";
 
+/** @typedef {import("../../shared/answers.js").Person} Person */
+
 /** Show and change the members. @param {{id: number, name: string}} project */
 export async function members(project) {
   const base = `/api/projects/${encodeURIComponent(project.name)}/members`;
@@ -12,7 +14,8 @@ export async function members(project) {
   if (!found) return;
   const all = radio("Everybody with an account", found.members === null);
   const some = radio("Only these people, and admins", found.members !== null);
-  const boxes = found.people.map((one) => person(one, found.members ?? []));
+  /** @type {ReturnType<typeof person>[]} */
+  const boxes = found.people.map((/** @type {Person} */ one) => person(one, found.members ?? []));
   const list = h("fieldset.members", {}, h("legend", {}, "People"), boxes.map(({ line }) => line));
   const show = () => (list.disabled = all.input.checked);
   [all, some].forEach(({ input }) => input.addEventListener("change", show));
@@ -32,11 +35,13 @@ export async function members(project) {
   });
 }
 
+/** @param {string} words @param {boolean} checked */
 function radio(words, checked) {
   const input = h("input", { type: "radio", name: "who", checked });
   return { input, line: h("label.row", {}, input, words) };
 }
 
+/** @param {Person} one @param {string[]} chosen */
 function person({ name, role }, chosen) {
   const admin = role === "admin";
   const input = h("input", { type: "checkbox", checked: admin || chosen.includes(name), disabled: admin });

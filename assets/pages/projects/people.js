@@ -6,6 +6,9 @@ import { field, h, refill, select } from "../../shared/dom.js";
 import { get, send } from "../../shared/net.js";
 import { attempt, toast } from "../../shared/site.js";
 
+/** @typedef {import("../../shared/answers.js").Person} Person */
+/** @typedef {(found: Person[]) => any} Draw */
+
 const ROLES = [["viewer", "Viewer: looks"], ["labeler", "Labeler: labels and reviews"], [
   "admin",
   "Admin: everything",
@@ -14,13 +17,16 @@ const ROLES = [["viewer", "Viewer: looks"], ["labeler", "Labeler: labels and rev
 /** Show and change the accounts. */
 export async function people() {
   const list = h("div", { style: { display: "grid", gap: "8px" } });
+  /** @type {Draw} */
   const draw = (found) => refill(list, found.map((one) => line(one, draw)));
   await attempt(async () => draw(await get("/api/people")));
   await ask("People", "", [list, adder(draw)], { wide: true });
 }
 
+/** @param {Person} one @param {Draw} draw */
 function line(one, draw) {
   const path = `/api/people/${encodeURIComponent(one.name)}`;
+  /** @param {{role?: string, password?: string}} body @param {string} said */
   const change = (body, said) =>
     attempt(async () => {
       try {
@@ -57,10 +63,12 @@ function line(one, draw) {
   return h("div.row.spread", {}, h("b", {}, one.name), h("span.row", {}, role, password, set, places, close));
 }
 
+/** @param {string} name */
 async function where(name) {
   await ask(`Where ${name} is logged in`, "", await logins(name, "End all"), { wide: true });
 }
 
+/** @param {string} name @param {string} path @param {Draw} draw */
 function remove(name, path, draw) {
   const words =
     "The account and its logins end, and it leaves every project's members. What was labelled and reviewed stays, with the name.";
@@ -73,6 +81,7 @@ function remove(name, path, draw) {
   });
 }
 
+/** @param {Draw} draw */
 function adder(draw) {
   const name = h("input", { autocomplete: "off", maxLength: 100 });
   const password = h("input", {

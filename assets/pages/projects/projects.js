@@ -11,6 +11,8 @@ import { exportFrom, importInto } from "./transfers.js";
 import { address, go, page, poll, site, toast } from "../../shared/site.js";
 import { count, many } from "../../shared/words.js";
 
+/** @typedef {import("../../shared/answers.js").Summary} Summary */
+
 /** @param {HTMLElement} element */
 export function mount(element) {
   const list = h("div.projects");
@@ -46,11 +48,13 @@ function head() {
   );
 }
 
+/** @param {HTMLElement} list @param {Summary[]} projects */
 function draw(list, projects) {
   if (projects.length === 0) fill(list, empty());
   else fill(list, projects.map(card));
 }
 
+/** @param {Summary} project */
 function card(project) {
   const named = Object.fromEntries(project.classes.map((one) => [one.name, one.color]));
   const boxes = Object.entries(project.boxes);
@@ -108,7 +112,7 @@ function card(project) {
   );
 }
 
-/** The one thing to do next in a project. */
+/** The one thing to do next in a project. @param {Summary} project */
 function next(project) {
   const left = project.images - project.labelled;
   if (!project.images) {
@@ -116,6 +120,7 @@ function next(project) {
       onclick: () => importInto(project),
     }, "Import pictures");
   }
+  /** @param {string} words @param {Record<string, string>} where */
   const to = (words, where) =>
     h("a.button.primary.for-labeler", { href: address({ project: project.name, ...where }) }, words);
   return left
@@ -123,6 +128,10 @@ function next(project) {
     : to("Train", { tab: "train" });
 }
 
+/**
+ * @param {Summary} project @param {number} number @param {string} one @param {string} more
+ * @param {Record<string, string>} filter
+ */
 function fact(project, number, one, more, filter) {
   const words = many(number, one, more).split(" ");
   return h(
@@ -159,9 +168,10 @@ async function create() {
     { name: "task" },
   );
   const classes = h("textarea", { name: "classes", rows: 4, placeholder: "short\nopen\nmousebite" });
-  let made = null;
+  /** @type {import("../../shared/answers.js").Project | undefined} */
+  let made;
   const agree = async () => {
-    const names = classes.value.split("\n").map((line) => line.trim()).filter(Boolean);
+    const names = classes.value.split("\n").map((/** @type {string} */ line) => line.trim()).filter(Boolean);
     made = await send("POST", "/api/projects", { name: name.value, task: task.value, classes: names });
   };
   const yes = await ask("New project", "Create", [
@@ -169,7 +179,7 @@ async function create() {
     field("What is labelled", task),
     field("Classes, one a line", classes, "More can be added while labelling."),
   ], { agree });
-  if (!yes) return;
+  if (!yes || !made) return;
   toast(`The project ${made.name} is made.`, "done");
   site.dispatchEvent(new Event("projects"));
   go({ project: made.name, tab: "browse" });

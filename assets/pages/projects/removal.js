@@ -23,8 +23,10 @@ export async function removal(project) {
   site.dispatchEvent(new Event("projects"));
 }
 
+/** @param {string} base @param {number} number */
 function putAway(base, number) {
   const line = h("div.row", {}, h("span", {}, `${many(number, "image is", "images are")} put away.`));
+  /** @param {string} where @param {string} words */
   const act = (where, words) => () =>
     attempt(async () => {
       await send("POST", `${base}/${where}`, {});
