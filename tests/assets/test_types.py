@@ -22,10 +22,7 @@ CLEAN = (
     "canvas",
     "desk",
     "outbox",
-    "pages/annotate",
-    "pages/browse",
-    "pages/projects",
-    "pages/review",
+    "pages",
     "shared",
 )
 

@@ -1,6 +1,7 @@
 /** Detect: run a model over images of the project, and try it on one picture. */
 
 import { carried } from "../../shared/carried.js";
+import { ASKS, named, SOURCES, TILES, WAYS } from "./choices.js";
 import { field, fill, h, redraw, say, select } from "../../shared/dom.js";
 import { FILTERS } from "../browse/filters.js";
 import { Foresight } from "./foresee.js";
@@ -15,40 +16,6 @@ import { TryOut } from "./tryout.js";
 import { best } from "./worth.js";
 import { ago, many, share } from "../../shared/words.js";
 
-const SOURCES = [
-  ["all", "All images"],
-  ["new", "New images"],
-  ["undone", "Images that are not done"],
-  ["test", "Test split"],
-  ["val", "Validation split"],
-  ["train", "Training split"],
-];
-const ASKS = {
-  all: {},
-  new: { states: ["new"] },
-  undone: { states: ["new", "started"] },
-  test: { splits: ["test"] },
-  val: { splits: ["val"] },
-  train: { splits: ["train"] },
-};
-
-/** How a family may be run on processors, before a benchmark says what else there is. */
-const WAYS = {
-  yolo: ["openvino bf16", "openvino int8", "openvino f32"],
-  classifier: ["openvino bf16", "openvino f32"],
-};
-const TITLES = {
-  openvino: "OpenVINO",
-  onnxruntime: "ONNX Runtime",
-  torch: "PyTorch",
-  native: "The family's own code",
-};
-
-const TILES = [["auto", "In tiles where things would be too small to see"], ["off", "Always whole"], [
-  "on",
-  "Always in tiles",
-]];
-
 /** @param {HTMLElement} element */
 export function mount(element) {
   const detect = new Detect(element);
@@ -57,13 +24,25 @@ export function mount(element) {
   poll("detect", 1.5, ["jobs"], () => detect.follow());
 }
 
+/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {import("../../shared/answers.js").Detecting} Detecting */
+/** @typedef {{actions: HTMLElement, status: HTMLElement, element: HTMLElement}} Panel */
+
 class Detect {
+  /** @param {HTMLElement} element */
   constructor(element) {
     this.element = element;
+    this.project = "";
+    /** @type {Detecting} */
+    this.found = { models: [], counts: {}, tiles: "", runs: [], jobs: [] };
+    /** @type {number[] | null} the images that Browse shows */
+    this.shown = null;
+    /** @type {number[] | undefined} the images that were chosen in Browse */
+    this.carried = undefined;
     this.reading = new Reading("detect", element, "forms");
     this.form = h("div.inside");
     this.now = h("div.at-work");
-    /** @type {Map<number, any>} what stands there, by the number of the job */
+    /** @type {Map<number, Panel>} what stands there, by the number of the job */
     this.panels = new Map();
     this.runs = h("section.panel");
     this.tryOut = new TryOut(() => this.model.value);
@@ -111,6 +90,7 @@ class Detect {
     );
   }
 
+  /** @param {[Detecting, number[] | null]} found */
   take([found, shown]) {
     const fresh = this.project !== project();
     this.foresight.forget();
@@ -187,10 +167,10 @@ class Detect {
     const before = images.length && images !== this.carried ? "chosen" : this.source.value;
     this.carried = images;
     const choices = [
-      images.length && ["chosen", "Chosen in Browse"],
-      this.shown && ["shown", "As Browse is filtered"],
+      ...(images.length ? [["chosen", "Chosen in Browse"]] : []),
+      ...(this.shown ? [["shown", "As Browse is filtered"]] : []),
       ...SOURCES,
-    ].filter(Boolean);
+    ];
     fill(this.source, choices.map(([value, words]) => h("option", { value }, words)));
     const { state } = this.found.counts;
     const usual = state.new || state.started ? "undone" : "all";
@@ -204,10 +184,12 @@ class Detect {
     const { worth } = (name && (await this.foresight.expect(this.base(), name))) || { worth: [] };
     if (name !== this.model.value) return;
     const measured = new Map(
-      worth.map((one) => [`${one.runtime} ${one.precision}`, `, mAP@.5 ${share(one.map50)}`]),
+      worth.map((
+        /** @type {{runtime: string, precision: string, map50: number}} */ one,
+      ) => [`${one.runtime} ${one.precision}`, `, mAP@.5 ${share(one.map50)}`]),
     );
     const chosen = this.runtime.value;
-    const ways = [...new Set([...(WAYS[family] ?? []), ...measured.keys()])];
+    const ways = [...new Set([...(WAYS[family ?? ""] ?? []), ...measured.keys()])];
     fill(
       this.runtime,
       h("option", { value: "" }, "Automatic"),
@@ -222,10 +204,9 @@ class Detect {
     this.button.disabled = images === 0 || !this.model.value;
     const told = await this.foresight.show(this.base(), this.wanted());
     if (told === undefined) return;
-    const some = told?.known > 0 && told.known < told.images;
     say(
       this.button,
-      some
+      told && told.known > 0 && told.known < told.images
         ? `Detect in ${many(told.images - told.known, "new image")}`
         : `Detect in ${many(images, "image")}`,
     );
@@ -235,19 +216,21 @@ class Detect {
   images() {
     const { state, split } = this.found.counts;
     const all = Object.values(state).reduce((sum, number) => sum + number, 0);
-    return {
+    /** @type {Record<string, number | undefined>} */
+    const counts = {
       all,
       new: state.new,
       undone: (state.new ?? 0) + (state.started ?? 0),
       test: split.test,
       val: split.val,
       train: split.train,
-      chosen: this.carried.length,
+      chosen: this.carried?.length,
       shown: this.shown?.length,
-    }[this.source.value] ?? 0;
+    };
+    return counts[this.source.value] ?? 0;
   }
 
-  /** What the form asks for. */
+  /** What the form asks for. @returns {import("../../shared/answers.js").Wanted} */
   wanted() {
     const [runtime, precision] = this.runtime.value.split(" ");
     const options = {
@@ -256,14 +239,17 @@ class Detect {
       precision: precision || null,
       again: this.again.checked || null,
     };
-    const images = { chosen: this.carried, shown: this.shown }[this.source.value];
+    /** @type {Record<string, number[] | null | undefined>} */
+    const picked = { chosen: this.carried, shown: this.shown };
+    const images = picked[this.source.value];
     return { model: this.model.value, source: images ? { images } : ASKS[this.source.value], options };
   }
 
+  /** @param {string} wish */
   tile(wish) {
     return attempt(async () => {
       this.found.tiles = (await send("PUT", `${this.base()}/tiles`, { wish })).tiles;
-      toast(`Large pictures: ${TILES.find(([name]) => name === wish)[1].toLowerCase()}.`, "done");
+      toast(`Large pictures: ${TILES.find(([name]) => name === wish)?.[1].toLowerCase()}.`, "done");
       this.foresight.forget();
       await this.words();
     });
@@ -300,7 +286,7 @@ class Detect {
     this.panels = new Map(shown.map((job) => [job.id, this.panels.get(job.id) ?? panel(job)]));
     fill(this.now, [...this.panels.values()].map((one) => one.element));
     for (const job of shown) {
-      const { actions, status } = this.panels.get(job.id);
+      const { actions, status } = /** @type {Panel} */ (this.panels.get(job.id));
       offer(actions, job, () => this.follow());
       redraw(status, job, () => [progress(job), job.error && h("p.bad", {}, job.error)]);
     }
@@ -312,7 +298,7 @@ class Detect {
   }
 }
 
-/** One detection at work, or one that has failed. */
+/** One detection at work, or one that has failed. @param {Job} job @returns {Panel} */
 function panel(job) {
   const actions = h("span.row"), status = h("div.inside");
   return {
@@ -322,13 +308,7 @@ function panel(job) {
   };
 }
 
-/** A runtime and a precision in words. @param {string} way */
-function named(way) {
-  const [runtime, precision] = way.split(" ");
-  return `${TITLES[runtime] ?? runtime} ${precision}${precision === "int8" ? ", faster" : ""}`;
-}
-
-/** The jobs that have not ended. */
+/** The jobs that have not ended. @param {import("../../shared/answers.js").AtWork} found */
 function working(found) {
   return found.jobs.filter((job) => ["running", "queued", "paused"].includes(job.state));
 }

@@ -8,16 +8,21 @@ import { get, send } from "../../shared/net.js";
 import { attempt, toast } from "../../shared/site.js";
 import { count, many, span } from "../../shared/words.js";
 
+/** @typedef {import("../../shared/answers.js").Recall} Recall */
+/** @typedef {import("../../shared/answers.js").Expectation} Expectation */
+/** @typedef {import("../../shared/answers.js").Wanted} Wanted */
+
 /** The sentences under the form; they follow what is chosen in it. */
 export class Foresight {
   constructor() {
     this.element = h("div.quiet-text.foresight", { "aria-live": "polite" });
+    /** @type {Map<string, Promise<any>>} */
     this.told = new Map();
   }
 
   /**
    * Say what is known, how long the rest takes and what int8 costs; undefined where it was overtaken.
-   * @param {string} base @param {{model: string, source: object, options: any}} wanted
+   * @param {string} base @param {Wanted} wanted @returns {Promise<Recall | null | undefined>}
    */
   async show(base, wanted) {
     const asked = (this.asked = JSON.stringify([base, wanted]));
@@ -38,35 +43,39 @@ export class Foresight {
     this.told.clear();
   }
 
-  /** What the model's runtimes are worth. @param {string} base @param {string} model */
+  /**
+   * What the model's runtimes are worth.
+   * @param {string} base @param {string} model
+   * @returns {Promise<Expectation | null>}
+   */
   expect(base, model) {
     return this.ask(`${base}/expect/${encodeURIComponent(model)}`);
   }
 
+  /** @param {string} path @param {Wanted} [body] @returns {Promise<any>} */
   ask(path, body) {
     const key = `${path} ${JSON.stringify(body)}`;
-    if (!this.told.has(key)) {
-      this.told.set(
-        key,
-        (body ? send("POST", path, body) : get(path)).catch(() => null),
-      );
-    }
-    return this.told.get(key);
+    const told = this.told.get(key) ?? (body ? send("POST", path, body) : get(path)).catch(() => null);
+    this.told.set(key, told);
+    return told;
   }
 
+  /** @param {Expectation} found */
   loss(found) {
+    const of = found.model_id;
     const measured = found.worth.some((one) => one.precision === "int8");
     return h(
       "p",
       {},
       measured ? found.int8 : "What int8 costs in accuracy is not measured for this model yet. ",
-      !measured && found.model_id && h("button.for-labeler", {
-        onclick: () => measure(found.model_id),
+      !measured && of && h("button.for-labeler", {
+        onclick: () => measure(of),
       }, "Measure it on the validation split"),
     );
   }
 }
 
+/** @param {Recall} recall */
 function known({ images, known, run_id }) {
   if (!known) return "";
   if (known === images) {
@@ -77,6 +86,7 @@ function known({ images, known, run_id }) {
   return `${count(known)} known from run ${run_id}, ${count(images - known)} new.`;
 }
 
+/** @param {Recall} recall */
 function time({ images, known, pace }) {
   if (known === images) return "";
   if (!pace) return "No run of this model says yet how long it will take.";
@@ -85,6 +95,7 @@ function time({ images, known, pace }) {
   } images/s of run ${pace.run_id}.`;
 }
 
+/** @param {number} model */
 function measure(model) {
   return attempt(async () => {
     const job = await send("POST", `/api/models/${model}/benchmark`);
@@ -102,7 +113,7 @@ export function failures(base, run) {
       h(
         "ul.reasons",
         {},
-        reasons.map((reason) => h("li", {}, reason)),
+        reasons.map((/** @type {string} */ reason) => h("li", {}, reason)),
         run.failed > reasons.length && h("li", {}, `and ${count(run.failed - reasons.length)} more`),
       ),
       { wide: true },

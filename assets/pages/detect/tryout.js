@@ -12,10 +12,18 @@ const EVERY = 100; // milliseconds between looks at the job
 /** Pictures beyond these are left out: who has more wants a run. */
 const MOST = 12;
 
+/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {import("../../shared/answers.js").Found} Found */
+/** @typedef {{width: number, height: number}} Size */
+
 export class TryOut {
   /** @param {() => string} model */
   constructor(model) {
     this.model = model;
+    /** @type {symbol | undefined} */
+    this.turn = undefined;
+    /** @type {File[]} */
+    this.tried = [];
     this.input = h("input", {
       type: "file",
       accept: "image/*",
@@ -34,11 +42,16 @@ export class TryOut {
     // What was written for the last pictures is most often true of the next.
     this.lot = h("input", { placeholder: "lot 7", maxLength: 300 });
     this.stage.addEventListener("click", () => this.input.click());
-    this.stage.addEventListener("keydown", (event) => event.key === "Enter" && this.input.click());
-    this.stage.addEventListener("dragover", (event) => event.preventDefault());
+    this.stage.addEventListener(
+      "keydown",
+      (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && this.input.click(),
+    );
+    this.stage.addEventListener("dragover", (/** @type {Event} */ event) => event.preventDefault());
     this.stage.addEventListener(
       "drop",
-      (event) => (event.preventDefault(), this.take([...event.dataTransfer.files])),
+      (
+        /** @type {DragEvent} */ event,
+      ) => (event.preventDefault(), this.take([...(event.dataTransfer?.files ?? [])])),
     );
     this.element = h(
       "section.panel.for-labeler",
@@ -62,6 +75,7 @@ export class TryOut {
       at,
     ) => (at ? [h("div.try"), h("p.quiet-text")] : [this.stage, this.said]));
     this.others.append(...places.slice(1).map(([stage, said]) => h("div", {}, stage, said)));
+    /** @type {File[]} */
     const tried = (this.tried = []); // also those that fit no golden
     for (const [at, [stage, said]] of places.entries()) {
       await attempt(() => this.one(files[at], stage, said, () => this.turn === turn));
@@ -87,6 +101,7 @@ export class TryOut {
     );
   }
 
+  /** @param {File[]} files */
   async keep(files) {
     const { turn } = this;
     const result = await attempt(() => added(files, this.lot.value));
@@ -95,7 +110,9 @@ export class TryOut {
     const known = result.skipped
       ? ` ${count(result.skipped)} ${result.skipped === 1 ? "was" : "were"} there already.`
       : "";
-    const reasons = result.problems.map((one) => ` ${one.file}: ${one.reason}`);
+    const reasons = result.problems.map((/** @type {{file: string, reason: string}} */ one) =>
+      ` ${one.file}: ${one.reason}`
+    );
     fill(
       this.keeping,
       `${many(result.images, "picture")} added.${known}`,
@@ -106,7 +123,11 @@ export class TryOut {
     return site.dispatchEvent(new Event("projects"));
   }
 
-  /** Try one picture, as long as `newest` says that no other was dropped in the meantime. */
+  /**
+   * Try one picture, as long as `newest` says that no other was dropped in the meantime.
+   * @param {File} file @param {HTMLElement} stage @param {HTMLElement} said
+   * @param {() => boolean} newest
+   */
   async one(file, stage, said, newest) {
     const began = performance.now();
     const body = new FormData();
@@ -126,6 +147,7 @@ export class TryOut {
     fill(stage, picture(file));
     this.tried.push(file);
     const size = job;
+    /** @param {Job} at */
     const wait = (at) =>
       newest() && (said.textContent = at.state === "queued" ? "Waiting for a worker …" : at.message);
     job = await finished(job, wait).catch((error) => error);
@@ -159,7 +181,11 @@ async function added(files, lot) {
   return job.result;
 }
 
-/** Wait until a job is done; one that fails says why. */
+/**
+ * Wait until a job is done; one that fails says why.
+ * @param {Job} job @param {(job: Job) => any} told
+ * @returns {Promise<Job>}
+ */
 async function finished(job, told) {
   while (!FINAL.includes(job.state)) {
     told(job);
@@ -170,6 +196,7 @@ async function finished(job, told) {
   return job;
 }
 
+/** @param {HTMLElement} stage @param {Found[]} found @param {Size} size */
 function draw(stage, found, size) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
@@ -192,6 +219,7 @@ function draw(stage, found, size) {
   stage.append(svg);
 }
 
+/** @param {Found[]} found */
 function tally(found) {
   if (!found.length) return "Nothing found.";
   const first = found.slice(0, 6).map((one) => `${one.label} ${share(one.score, 2)}`).join(", ");

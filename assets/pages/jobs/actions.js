@@ -37,11 +37,15 @@ export async function sure(job, verb) {
   );
 }
 
-/** Pause, resume, cancel, retry, drawn again when others are due. @param {HTMLElement} place */
+/**
+ * Pause, resume, cancel, retry, drawn again when others are due.
+ * @param {HTMLElement} place @param {Job} job @param {() => any} then after one of them
+ */
 export function offer(place, job, then) {
   redraw(place, [job.id, job.state, job.wish], () => buttons(job, then));
 }
 
+/** @param {Job} job @param {() => any} then */
 function buttons(job, then) {
   if (job.wish) return h("span.quiet-text", {}, "Stopping …");
   return verbs(job).map((verb) =>

@@ -3,7 +3,9 @@
 import { h } from "../../shared/dom.js";
 import { ago, count, many } from "../../shared/words.js";
 
-/** What stands under Cluster. */
+/** @typedef {import("../../shared/answers.js").Node} Node */
+
+/** What stands under Cluster. @param {import("../../shared/answers.js").Worker[]} workers */
 export function cluster(workers) {
   if (workers.length === 0) {
     return h(
@@ -27,7 +29,7 @@ export function cluster(workers) {
           {},
           h("b", {}, "Worker "),
           `on ${one.host}, process ${one.pid}, since ${ago(one.started)}`,
-          one.sees.jobs?.length > 0 && `, carries out ${one.sees.jobs.map((id) => `#${id}`).join(", ")}`,
+          does(one.sees.jobs ?? []),
         ),
       ),
       nodes(one.sees),
@@ -35,6 +37,12 @@ export function cluster(workers) {
   );
 }
 
+/** @param {number[]} jobs */
+function does(jobs) {
+  return jobs.length > 0 && `, carries out ${jobs.map((id) => `#${id}`).join(", ")}`;
+}
+
+/** @param {import("../../shared/answers.js").Sight} sees */
 function nodes(sees) {
   const rows = sees.nodes ?? [];
   if (!rows.length) {
@@ -78,7 +86,7 @@ function nodes(sees) {
   ];
 }
 
-/** Which jobs have processes on a node. */
+/** Which jobs have processes on a node. @param {Node} node */
 function carries(node) {
   const ours = Object.entries(node.jobs).map(([job, processes]) =>
     `#${job} (${many(processes, "process", "processes")})`

@@ -17,9 +17,19 @@ export function mount(element) {
   poll("jobs", 2, ["jobs"], () => jobs.load());
 }
 
+/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {import("../../shared/answers.js").Listing} Listing */
+/** @typedef {import("../../shared/answers.js").Worker} Worker */
+
 class Jobs {
+  /** @param {HTMLElement} element */
   constructor(element) {
+    /** @type {Map<number, Log>} the logs that stand open, by the number of their job */
     this.opened = new Map();
+    /** @type {Record<string, string>} the names of projects, by their number */
+    this.names = {};
+    this.offered = "";
+    /** @type {Record<string, string>} */
     this.filter = { project: "", kind: "", author: "", state: "" };
     this.open = h("div");
     this.done = h("div");
@@ -54,6 +64,7 @@ class Jobs {
     );
   }
 
+  /** @param {[Listing, Worker[]]} found */
   async take([jobs, workers]) {
     this.offer(jobs);
     this.names = jobs.projects;
@@ -77,11 +88,12 @@ class Jobs {
     return Object.values(this.filter).some(Boolean);
   }
 
-  /** The filters, drawn again only when there is more to choose from. */
+  /** The filters, drawn again only when there is more to choose from. @param {Listing} listing */
   offer({ kinds, authors }) {
     const offered = JSON.stringify([kinds, authors, project()]);
     if (offered === this.offered) return;
     this.offered = offered;
+    /** @param {string} name @param {string} all @param {string[][]} choices */
     const filter = (name, all, choices) =>
       select(
         [["", all], ...choices],
@@ -101,6 +113,7 @@ class Jobs {
     );
   }
 
+  /** @param {HTMLElement} place @param {Job[]} jobs @param {string} nothing */
   list(place, jobs, nothing) {
     if (place.contains(document.activeElement) && document.activeElement?.matches(":active")) return;
     const focused = document.activeElement?.getAttribute("data-key");
@@ -108,6 +121,7 @@ class Jobs {
     if (focused) /** @type {HTMLElement|null} */ (place.querySelector(`[data-key="${focused}"]`))?.focus();
   }
 
+  /** @param {Job} job */
   row(job) {
     const opened = this.opened.get(job.id);
     return h(
@@ -117,7 +131,7 @@ class Jobs {
         "div.job",
         { data: { job: String(job.id) } },
         h("span.number.quiet-text", {}, `#${job.id}`),
-        what(job, this.names[job.project]),
+        what(job, job.project === null ? undefined : this.names[job.project]),
         state(job),
         h("span.quiet-text.number", {}, times(job)),
         h(
@@ -136,6 +150,7 @@ class Jobs {
     );
   }
 
+  /** @param {Job} job */
   actions(job) {
     if (job.wish) return h("span.quiet-text", {}, job.wish === "pause" ? "Pausing …" : "Cancelling …");
     return verbs(job).map((verb) =>
@@ -146,6 +161,7 @@ class Jobs {
     );
   }
 
+  /** @param {Job} job @param {string} verb */
   act(job, verb) {
     return attempt(async () => {
       if (!(await sure(job, verb))) return;
@@ -154,12 +170,14 @@ class Jobs {
     });
   }
 
+  /** @param {Job} job */
   toggle(job) {
     if (!this.opened.delete(job.id)) this.opened.set(job.id, new Log(job.id));
     return this.load();
   }
 }
 
+/** @param {string} title @param {any} content */
 function panel(title, content) {
   return h("section.panel", {}, h("header", {}, h("h2", {}, title)), content);
 }

@@ -9,6 +9,7 @@ const FILE = "Show the log file";
 
 /** The events of a job, read on from where the last reading ended; on demand all that it printed. */
 export class Log {
+  /** @param {number} id of the job */
   constructor(id) {
     this.id = id;
     this.seq = 0;
@@ -38,13 +39,16 @@ export class Log {
     );
   }
 
+  /** @returns {Promise<JobEvent[]>} what is new */
   async load() {
+    /** @type {JobEvent[]} */
     const news = await get(`/api/jobs/${this.id}/events?since=${this.seq}`).catch(() => []);
     follow(this.told, () => news.forEach((one) => this.tell(one)));
     if (!this.file.hidden) await this.read();
     return news;
   }
 
+  /** @param {JobEvent} one */
   tell(one) {
     this.seq = Math.max(this.seq, one.seq);
     if (one.text) {
@@ -55,7 +59,7 @@ export class Log {
   }
 }
 
-/** Change a log; who reads its end goes on with it. */
+/** Change a log; who reads its end goes on with it. @param {HTMLElement} log @param {() => void} change */
 function follow(log, change) {
   const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 8;
   change();

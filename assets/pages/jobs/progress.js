@@ -5,17 +5,22 @@ import { span } from "../../shared/words.js";
 
 /** @typedef {import("../../shared/answers.js").Job} Job */
 
-/** How far a job is: the bar, the sentence, the time left. */
+/**
+ * How far a job is: the bar, the sentence, the time left.
+ * @param {Pick<Job, "state" | "progress" | "message"> & Partial<Job>} job
+ */
 export function progress(job) {
   const share = job.state === "done" ? 1 : job.progress;
   const left = job.state === "running" && job.needs ? `${span(job.needs)} left` : "";
-  const words = {
+  /** @type {Record<string, string>} */
+  const said = {
     queued: waiting(job),
     paused: "Paused",
     done: "Done",
     failed: "Failed",
     cancelled: "Cancelled",
-  }[job.state] ?? job.message;
+  };
+  const words = said[job.state] ?? job.message;
   return [
     h(`div.bar${job.state === "done" ? ".done" : ""}`, {
       role: "progressbar",
@@ -37,10 +42,13 @@ export function progress(job) {
   ];
 }
 
-/** The place in the queue, when it starts and how long it takes, as far as that is known. */
+/**
+ * The place in the queue, when it starts and how long it takes, as far as that is known.
+ * @param {Partial<Job>} job
+ */
 function waiting(job) {
   const next = job.behind ? `Waiting until job ${job.behind} has ended` : "Waiting for a worker";
-  const place = job.position > 1 ? `Waiting, place ${job.position}` : next;
+  const place = (job.position ?? 0) > 1 ? `Waiting, place ${job.position}` : next;
   const begins = job.waits && `starts in about ${span(job.waits)}`;
   return [place, begins, job.needs && `takes about ${span(job.needs)}`].filter(Boolean).join(" · ");
 }

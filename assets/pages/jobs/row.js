@@ -17,10 +17,15 @@ export const WORDS = {
 };
 const COLORS = { done: "good", failed: "bad", cancelled: "warn", running: "", queued: "", paused: "warn" };
 
-/** What a job is, whose it is, and what came of it. */
+/**
+ * What a job is, whose it is, and what came of it.
+ * @param {Job} job @param {string | undefined} of its project
+ */
 export function what(job, of) {
   const said = job.error || outcome(job) || job.message;
-  const href = { train: { tab: "train", job: job.id }, detect: { tab: "review", run: job.id } }[job.kind];
+  /** @type {Record<string, Record<string, any>>} */
+  const pages = { train: { tab: "train", job: job.id }, detect: { tab: "review", run: job.id } };
+  const href = pages[job.kind];
   const name = href && of
     ? h("a", { href: address({ project: of, ...href }) }, job.title)
     : h("b", {}, job.title);
@@ -33,6 +38,7 @@ export function what(job, of) {
   );
 }
 
+/** @param {Job} job */
 function outcome(job) {
   const found = job.result;
   if (job.state !== "done") return "";
@@ -55,7 +61,7 @@ function outcome(job) {
   return "";
 }
 
-/** Where a job stands, with a bar while it goes on. */
+/** Where a job stands, with a bar while it goes on. @param {Job} job */
 export function state(job) {
   const percent = Math.round(100 * job.progress);
   return h(
@@ -77,7 +83,7 @@ export function state(job) {
   );
 }
 
-/** When a job starts, ends or has ended, as far as that is known. */
+/** When a job starts, ends or has ended, as far as that is known. @param {Job} job */
 export function times(job) {
   if (job.state === "running") {
     return job.needs === null || job.needs === undefined ? "just begun" : `${span(job.needs)} left`;
@@ -85,7 +91,7 @@ export function times(job) {
   if (job.state === "queued") {
     return job.waits
       ? `starts in about ${span(job.waits)}`
-      : job.position > 1
+      : (job.position ?? 0) > 1
       ? `place ${job.position}`
       : job.behind
       ? `next, after #${job.behind}`

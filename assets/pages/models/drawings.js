@@ -7,7 +7,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const GREY = "#9aa3ad";
 
 /**
- * @param {Record<string, {recall: number[], precision: number[]}>} curves by class
+ * @param {import("../../shared/answers.js").PrecisionRecall} curves
  * @param {Record<string, string>} colors of the classes
  */
 export function precisionRecall(curves, colors) {
@@ -52,7 +52,9 @@ export function precisionRecall(curves, colors) {
   );
 }
 
-/** @param {{labels: string[], matrix: number[][], score?: number}} found rows: what is there; columns: what was said */
+/**
+ * @param {import("../../shared/answers.js").Confusion} found rows: what is there; columns: what was said
+ */
 export function confusion(found) {
   const most = Math.max(1, ...found.matrix.flat());
   return h(
@@ -106,16 +108,19 @@ export function confusion(found) {
   );
 }
 
+/** @param {number} part @param {boolean} right */
 function shade(part, right) {
   return part > 0
     ? `color-mix(in srgb, ${right ? "var(--good)" : "var(--bad)"} ${Math.round(8 + 34 * part)}%, transparent)`
     : "none";
 }
 
+/** @param {number} x @param {number} y @param {string} words @param {"middle" | "end"} anchor */
 function text(x, y, words, anchor) {
   return make("text", { x, y, "text-anchor": anchor }, words);
 }
 
+/** @param {string} name @param {Record<string, any>} attributes */
 function make(name, attributes, words = "") {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));

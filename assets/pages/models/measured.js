@@ -5,9 +5,18 @@ import { confusion, precisionRecall } from "./drawings.js";
 import { address, project } from "../../shared/site.js";
 import { count, many, share } from "../../shared/words.js";
 
-const SHOWN = 40;
+/** @typedef {import("../../shared/answers.js").Evaluation} Evaluation */
+/** @typedef {import("../../shared/answers.js").Against} Against */
+/** @typedef {keyof import("../../shared/answers.js").ClassFigures} Figure */
 
-/** @param {{evaluation: any, against?: any}} told @param {Record<string, string>} colors of the classes */
+const SHOWN = 40;
+/** @type {Record<string, string>} */
+const SPLITS = { val: "validation", train: "training", test: "test" };
+
+/**
+ * @param {{evaluation: Evaluation, against?: Against}} told
+ * @param {Record<string, string>} colors of the classes
+ */
 export function measured(told, colors) {
   const seen = told.evaluation, against = told.against ?? {};
   if (!seen.per_class) return h("p.quiet-text", {}, "Not measured yet.");
@@ -15,11 +24,11 @@ export function measured(told, colors) {
     h(
       "p.quiet-text",
       {},
-      `Measured on ${count(seen.images ?? 0)} images of the ${
-        { val: "validation", train: "training", test: "test" }[seen.split] ?? "held-out"
-      } split${seen.iou ? `, matched at IoU ≥ ${share(seen.iou, 2)}` : ""}.`,
+      `Measured on ${count(seen.images ?? 0)} images of the ${SPLITS[seen.split ?? ""] ?? "held-out"} split${
+        seen.iou ? `, matched at IoU ≥ ${share(seen.iou, 2)}` : ""
+      }.`,
     ),
-    perClass(seen, against.per_class ?? {}, against.model),
+    perClass(seen.per_class, against.per_class ?? {}, against.model),
     h(
       "div.two",
       {},
@@ -38,8 +47,14 @@ export function measured(told, colors) {
   ];
 }
 
+/**
+ * @param {Record<string, import("../../shared/answers.js").ClassFigures>} seen
+ * @param {Record<string, import("../../shared/answers.js").Difference>} against
+ * @param {string | undefined} other the model that is compared with
+ */
 function perClass(seen, against, other) {
-  const detects = Object.values(seen.per_class).some((one) => "ap50" in one);
+  const detects = Object.values(seen).some((one) => "ap50" in one);
+  /** @type {[Figure, string][]} */
   const columns = detects
     ? [
       ["truths", "Boxes"],
@@ -51,6 +66,7 @@ function perClass(seen, against, other) {
       ["score", "At score"],
     ]
     : [["truths", "Images"], ["precision", "Precision"], ["recall", "Recall"], ["f1", "F1"]];
+  /** @type {Partial<Record<Figure, string>>} */
   const why = { score: "Precision, recall and F1 stand at the score where the F1 of the class is best" };
   return h(
     "table",
@@ -69,7 +85,7 @@ function perClass(seen, against, other) {
     h(
       "tbody",
       {},
-      Object.entries(seen.per_class).map(([name, one]) =>
+      Object.entries(seen).map(([name, one]) =>
         h(
           "tr",
           {},
@@ -84,6 +100,7 @@ function perClass(seen, against, other) {
   );
 }
 
+/** @param {import("../../shared/answers.js").Difference | undefined} found */
 function delta(found) {
   if (!found || found.difference === null || found.difference === undefined) return h("td.number", {}, "");
   const words = `${found.difference >= 0 ? "+" : "−"}${share(Math.abs(found.difference))}`;
@@ -97,12 +114,18 @@ function delta(found) {
   );
 }
 
-/** Boxes gained and lost, image by image, each image in Review with what the newer one found. */
+/**
+ * Boxes gained and lost, image by image, each image in Review with what the newer one found.
+ * @param {Against} against
+ */
 function byImage(against) {
   const rows = against.images ?? [];
   if (!rows.length) return null;
+  /** @param {"gained" | "lost"} key */
   const sum = (key) => rows.reduce((total, one) => total + one[key], 0);
+  /** @param {number} number */
   const changed = (number) => h("td.number", {}, number ? count(number) : "·");
+  /** @param {import("../../shared/answers.js").ImageDifference} one */
   const line = (one) =>
     h(
       "tr",

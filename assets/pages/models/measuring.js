@@ -8,7 +8,14 @@ import { project } from "../../shared/site.js";
 import { follow } from "../projects/transfers.js";
 import { count, many, share } from "../../shared/words.js";
 
-/** Measure a model, alone or beside another one of `found`; true once it was asked for. */
+/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {import("../../shared/answers.js").Model} Model */
+/** @typedef {Record<string, string>} Colors by the names of the classes */
+
+/**
+ * Measure a model, alone or beside another one of `found`; true once it was asked for.
+ * @param {Model} told @param {Model[]} found @param {Colors} colors
+ */
 export async function evaluate(told, found, colors) {
   const how = conditions();
   const others = found.filter((one) => one.state === "ready" && one.id !== told.id);
@@ -28,7 +35,10 @@ export async function evaluate(told, found, colors) {
   return show(`Evaluation of ${told.name}`, job, colors);
 }
 
-/** Measure a file of boxes beside the model of that name; true once it was asked for. */
+/**
+ * Measure a file of boxes beside the model of that name; true once it was asked for.
+ * @param {string} name @param {Colors} colors
+ */
 export async function judge(name, colors) {
   const how = conditions();
   const file = h("input", { type: "file", accept: ".json,.csv,.txt", required: true });
@@ -64,6 +74,7 @@ function conditions() {
   };
 }
 
+/** @param {string} title @param {Job} job @param {Colors} colors */
 async function show(title, job, colors) {
   const place = h("div", { style: { display: "grid", gap: "12px" }, "aria-live": "polite" });
   const closed = ask(title, "", place, { wide: true });
@@ -83,10 +94,11 @@ async function show(title, job, colors) {
   return true;
 }
 
-/** The figures of an evaluation in one line. */
+/** The figures of an evaluation in one line. @param {import("../../shared/answers.js").Evaluation} found */
 function headline(found) {
   const chosen = `mAP@${share(found.iou, 2).replace(/0$/, "")}`;
   const detected = new Map([[chosen, found.map], ["mAP@.5", found.map50], ["mAP .5:.95", found.map50_95]]);
+  /** @type {[string, number | undefined][]} */
   const figures = found.accuracy === undefined ? [...detected] : [["Accuracy", found.accuracy]];
   return h(
     "div.facts",
@@ -95,6 +107,7 @@ function headline(found) {
   );
 }
 
+/** @param {Record<string, any>} result */
 function leftOut({ strange_images: images, strange_classes: classes }) {
   if (!images && !classes) return null;
   return h(

@@ -6,7 +6,7 @@ import { evaluate, judge } from "./measuring.js";
 import { measured } from "./measured.js";
 import { get, send } from "../../shared/net.js";
 import { Reading } from "../../shared/reading.js";
-import { address, attempt, go, page, poll, project, query, toast } from "../../shared/site.js";
+import { address, attempt, page, poll, project, query, toast } from "../../shared/site.js";
 import { noSuch, nothingChosen } from "../../shared/nothing.js";
 import { follow } from "../projects/transfers.js";
 import { ago, count, share, span } from "../../shared/words.js";
@@ -21,9 +21,20 @@ export function mount(element) {
   poll("models", 4, ["models", "jobs"], () => models.load());
 }
 
+/** @typedef {import("../../shared/answers.js").Model} Model */
+/** @typedef {import("../../shared/answers.js").Details} Details */
+/** @typedef {import("./measuring.js").Colors} Colors */
+
 class Models {
+  /** @param {HTMLElement} element */
   constructor(element) {
     this.element = element;
+    /** @type {Model[]} */
+    this.found = [];
+    /** @type {Colors} */
+    this.colors = {};
+    /** @type {string | null | undefined} what is told of, or the name of what there is not */
+    this.shown = undefined;
     this.reading = new Reading("models", element);
     this.list = h("section.panel");
     this.told = h("div");
@@ -47,6 +58,7 @@ class Models {
     );
   }
 
+  /** @param {Model[]} found */
   async take(found) {
     if (found.length === 0) return fill(this.element, empty());
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
@@ -59,6 +71,7 @@ class Models {
     if (!chosen) return this.lack(named);
     const shown = JSON.stringify([chosen, found.find((one) => one.champion)?.name]);
     if (shown === this.shown) return undefined;
+    /** @returns {Promise<[Details, import("../../shared/answers.js").Project]>} */
     const ask = () =>
       Promise.all([get(`/api/models/${chosen.id}`), get(`/api/projects/${encodeURIComponent(project())}`)]);
     return this.close.show(String(chosen.id), ask, ([told, of]) => {
@@ -68,6 +81,7 @@ class Models {
     });
   }
 
+  /** @param {string | null} name */
   lack(name) {
     if (this.shown === name) return;
     this.shown = name;
@@ -82,6 +96,7 @@ class Models {
     );
   }
 
+  /** @param {Model[]} found */
   draw(found) {
     const champion = found.find((one) => one.champion);
     const chosen = query().get("model") ?? champion?.name ?? found[0].name;
@@ -105,6 +120,7 @@ class Models {
     }
   }
 
+  /** @param {Details} told @param {Colors} colors */
   details(told, colors) {
     const ready = told.state === "ready";
     return h(
@@ -126,6 +142,7 @@ class Models {
     );
   }
 
+  /** @param {Details} told */
   actions(told) {
     return h(
       "span.row",
@@ -145,7 +162,10 @@ class Models {
     );
   }
 
-  /** Suggested where it is clearly better; else a question, also before the way back to a former champion. */
+  /**
+   * Suggested where it is clearly better; else a question, also before the way back to a former champion.
+   * @param {Details} told
+   */
   promoter(told) {
     const champion = this.found.find((one) => one.champion);
     if (told.offered || !champion) {
@@ -162,10 +182,12 @@ class Models {
     }, `${verb} …`);
   }
 
+  /** @param {() => Promise<boolean>} work */
   async measure(work) {
     if (await attempt(work)) await this.load();
   }
 
+  /** @param {Model} told */
   promote(told) {
     return attempt(async () => {
       await send("POST", `/api/models/${told.id}/promote`);
@@ -175,7 +197,10 @@ class Models {
   }
 }
 
-/** What is known of a model beside the champion that it would take the place of. */
+/**
+ * What is known of a model beside the champion that it would take the place of.
+ * @param {Details} told @param {Model} champion
+ */
 function beside(told, champion) {
   const figures = [told, champion].map((one) => `${one.name} ${share(worth(one))}`);
   const name = told.metrics.accuracy === undefined ? "mAP@.5" : "Accuracy";
@@ -185,12 +210,14 @@ function beside(told, champion) {
   ];
 }
 
+/** @param {Model} one */
 function worth(one) {
   return one.metrics.map50 ?? one.metrics.accuracy;
 }
 
+/** @param {Model} one @param {Model | undefined} champion @param {boolean} chosen */
 function row(one, champion, chosen) {
-  const now = worth(one), best = champion && worth(champion);
+  const now = worth(one) ?? NaN, best = champion ? worth(champion) ?? NaN : NaN;
   const difference = champion && champion !== one && Number.isFinite(now) && Number.isFinite(best)
     ? now - best
     : null;
@@ -221,7 +248,7 @@ function row(one, champion, chosen) {
     ),
     h("td.number", {}, share(one.metrics.map50_95)),
     h(
-      `td.number${difference > 0 ? ".good" : difference < 0 ? ".bad" : ""}`,
+      `td.number${difference === null ? "" : difference > 0 ? ".good" : difference < 0 ? ".bad" : ""}`,
       {},
       difference === null ? "" : `${difference >= 0 ? "+" : "−"}${share(Math.abs(difference))}`,
     ),
@@ -230,6 +257,7 @@ function row(one, champion, chosen) {
   );
 }
 
+/** @param {Details} told @param {string | undefined} parent */
 function provenance(told, parent) {
   const from = told.provenance, of = told.parameters;
   const facts = [
@@ -259,6 +287,7 @@ function provenance(told, parent) {
   );
 }
 
+/** @param {Model} told */
 async function publish(told) {
   const runtime = select(
     [["onnx", "ONNX"], ["openvino", "OpenVINO"], ["torchscript", "TorchScript"]],

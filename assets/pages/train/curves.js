@@ -10,6 +10,7 @@ const NOT_DRAWN = ["epoch", "epochs", "seconds"];
 // What a person looks at first; what is not named here follows.
 const FIRST = ["map50", "map50_95", "accuracy", "loss", "val_loss", "box_loss", "cls_loss", "dfl_loss"];
 const LAST = ["learning_rate", "images_per_second", "cpu_percent", "gpu_percent", "gpu_memory_percent"];
+/** @type {Record<string, string>} */
 const WORDS = {
   cls_loss: "Class loss",
   dfl_loss: "Edge loss",
@@ -35,6 +36,7 @@ const WORDS = {
 
 export class Curves {
   constructor() {
+    /** @type {Map<number, Record<string, number>>} */
     this.points = new Map();
     this.element = h("div.inside.curves", { hidden: true });
   }
@@ -54,7 +56,7 @@ export class Curves {
       (name !== "drift" || epochs.some((one) => one.drift > 0))
     );
     names.sort((one, other) => place(one) - place(other));
-    const total = epochs.at(-1).epochs || epochs.length;
+    const total = epochs[epochs.length - 1].epochs || epochs.length;
     if (total === 1) {
       return fill(
         this.element,
@@ -79,19 +81,26 @@ export class Curves {
   }
 }
 
+/**
+ * @param {string} name @param {[number, number][]} points epoch and value @param {number} total
+ * @param {string} color
+ */
 function drawing(name, points, total, color) {
   const values = points.map((point) => point[1]);
+  const [last, now] = points[points.length - 1];
   const percent = name.endsWith("_percent");
   const low = percent ? 0 : Math.min(...values),
     high = percent ? 100 : Math.max(...values),
     span = high - low || 1;
+  /** @param {number} epoch */
   const x = (epoch) => EDGE + ((epoch - 1) / Math.max(1, total - 1)) * (WIDE - 2 * EDGE);
+  /** @param {number} value */
   const y = (value) => HIGH - EDGE - ((value - low) / span) * (HIGH - 2 * EDGE);
   const svg = make("svg", {
     viewBox: `0 0 ${WIDE} ${HIGH}`,
     preserveAspectRatio: "none",
     role: "img",
-    "aria-label": `${name} over the epochs, from ${figure(values[0])} to ${figure(values.at(-1))}`,
+    "aria-label": `${name} over the epochs, from ${figure(values[0])} to ${figure(now)}`,
   });
   svg.append(
     make("polyline", {
@@ -105,32 +114,36 @@ function drawing(name, points, total, color) {
   return h(
     "div.curve",
     {},
-    h("div.spread", {}, h("span.quiet-text", {}, words(name)), h("span.now", {}, figure(values.at(-1)))),
+    h("div.spread", {}, h("span.quiet-text", {}, words(name)), h("span.now", {}, figure(now))),
     svg,
     h(
       "div.spread.quiet-text.number",
       {},
-      h("span", {}, `epoch ${points[0][0]}–${points.at(-1)[0]} of ${total}`),
+      h("span", {}, `epoch ${points[0][0]}–${last} of ${total}`),
       h("span", {}, `${figure(low)} … ${figure(high)}`),
     ),
   );
 }
 
+/** @param {string} name */
 function place(name) {
   const first = FIRST.indexOf(name), last = LAST.indexOf(name);
   return first >= 0 ? first : FIRST.length + 1 + last;
 }
 
+/** @param {string} name */
 function words(name) {
   return WORDS[name] ?? name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
 }
 
+/** @param {number} value */
 function figure(value) {
   if (Math.abs(value) < 1e-3 && value !== 0) return value.toExponential(1);
   if (Math.abs(value) >= 10 && Math.abs(value) < 100 && !Number.isInteger(value)) return value.toFixed(1);
   return Number.isInteger(value) || Math.abs(value) >= 100 ? count(Math.round(value)) : share(value);
 }
 
+/** @param {string} name @param {Record<string, any>} attributes */
 function make(name, attributes) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));

@@ -13,8 +13,8 @@ import { Curves } from "./curves.js";
 
 export class Panel {
   /**
-   * @param {number} id of the job @param {() => Promise<void>} then after a button was pressed
-   * @param {() => any} known the project's models, and whether it has goldens
+   * @param {number} id of the job @param {() => any} then after a button was pressed
+   * @param {() => import("../../shared/answers.js").Training} known the project's models, and whether it has goldens
    */
   constructor(id, then, known) {
     this.then = then;
@@ -40,6 +40,7 @@ export class Panel {
     );
   }
 
+  /** @param {Job} job @param {Model | undefined} model @param {string} of the project */
   async show(job, model, of) {
     const title = `${job.title}${model ? ` of ${model.name}` : ""}`;
     say(this.title, title);
@@ -53,6 +54,7 @@ export class Panel {
     for (const one of await this.log.load()) if (one.data.epoch) this.curves.add(one.data);
   }
 
+  /** @param {Job} job @param {Model | undefined} model @param {string} of */
   told(job, model, of) {
     return [
       progress(job),
@@ -62,7 +64,10 @@ export class Panel {
     ];
   }
 
-  /** What is best is offered; a model that finds nothing is only looked at. */
+  /**
+   * What is best is offered; a model that finds nothing is only looked at.
+   * @param {Model} model @param {string} of
+   */
   next(model, of) {
     const { models, goldens } = this.known();
     const name = best(models, goldens);

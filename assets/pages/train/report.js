@@ -6,13 +6,13 @@ import { count } from "../../shared/words.js";
 
 /** @typedef {import("../../shared/answers.js").Preflight} Preflight */
 
-/** What cannot even be checked cannot be trained. */
+/** What cannot even be checked cannot be trained. @param {any} error @returns {Preflight} */
 export function refused(error) {
   if (error.status !== 400 && error.status !== 422) throw error;
   return { problems: [error.message], warnings: [], images: {}, boxes: {} };
 }
 
-/** The report of a check. */
+/** The report of a check. @param {Preflight} found @param {string} of the project */
 export function report(found, of) {
   const total = Object.values(found.images).reduce((sum, number) => sum + number, 0);
   const rows = Object.entries(found.boxes).map(([name, splits]) =>
@@ -20,7 +20,7 @@ export function report(found, of) {
       "tr",
       {},
       h("td", {}, h("a", { href: address({ project: of, tab: "browse", class: name }) }, name)),
-      ["train", "val", "test"].map((split) =>
+      /** @type {const} */ (["train", "val", "test"]).map((split) =>
         h(`td.number${splits[split] ? "" : ".warn"}`, {}, count(splits[split] ?? 0))
       ),
     )

@@ -9,11 +9,13 @@ import { refused, report } from "./report.js";
 import { attempt, go, page, poll, project, query, toast } from "../../shared/site.js";
 import { span } from "../../shared/words.js";
 
+/** @type {[string, string, number][]} */
 const NUMBERS = [
   ["epochs", "Epochs", 1],
   ["image_size", "Image size", 32],
   ["batch", "Batch", 1],
 ];
+/** @type {[string, string, number][]} */
 const ADVANCED = [
   ["workers", "Processes", 1],
   ["patience", "Patience, epochs", 1],
@@ -28,11 +30,24 @@ export function mount(element) {
   poll("train", 2, ["jobs", "models"], () => train.follow());
 }
 
+/** @typedef {import("../../shared/answers.js").Training} Training */
+/** @typedef {import("../../shared/answers.js").Job} Job */
+/**
+ * @typedef {{family: string, start: string, parameters: Record<string, string | number>, seed?: number}} Values
+ *   what the form asks for
+ */
+
 class Train {
+  /** @param {HTMLElement} element */
   constructor(element) {
     this.element = element;
     this.reading = new Reading("train", element, "forms");
     this.project = "";
+    this.drawn = ""; // the project that stands there
+    /** @type {Training} */
+    this.found = { families: [], models: [], jobs: [], grows: false, goldens: false };
+    /** @type {Values} */
+    this.values = { family: "", start: "", parameters: {} };
     this.form = h("div.inside");
     this.check = h("div.inside");
     this.run = h("div.at-work");
@@ -76,12 +91,13 @@ class Train {
     return this.reading.show(this.project, () => get(this.address()), (found) => this.take(found));
   }
 
+  /** @param {Training} found */
   async take(found) {
     const fresh = this.drawn !== this.project;
     this.drawn = this.project;
     this.found = found;
     if (fresh) this.panels.clear();
-    if (fresh || !this.values) this.draw();
+    if (fresh) this.draw();
     this.button.disabled = false;
     await Promise.all([this.look(), this.show()]);
   }
@@ -117,7 +133,7 @@ class Train {
     this.choose(this.values.family);
   }
 
-  /** Fill the form with the defaults of a family. */
+  /** Fill the form with the defaults of a family. @param {string} name */
   choose(name) {
     const family = this.found.families.find((one) => one.name === name);
     if (!family) return;
@@ -140,6 +156,7 @@ class Train {
       field(name === "golden" ? "Together with" : "Start from", chosen),
       name === "golden" && this.grow(),
     );
+    /** @param {[string, string, number][]} list */
     const known = (list) =>
       list.filter(([key]) => list === ADVANCED || key in family.defaults).map((one) => this.number(one));
     const variants = family.variants.length > 0 &&
@@ -205,6 +222,7 @@ class Train {
     );
   }
 
+  /** @param {[string, string, number]} one its key, its words and its step */
   number([key, words, step]) {
     const input = h("input", {
       type: "number",
@@ -220,6 +238,7 @@ class Train {
     return field(words, input);
   }
 
+  /** @param {string} key @param {string | number | undefined} value */
   set(key, value) {
     if (value === undefined) delete this.values.parameters[key];
     else this.values.parameters[key] = value;
@@ -255,9 +274,10 @@ class Train {
   }
 
   async follow() {
-    if (!this.project || !this.found) return false;
+    if (!this.project || !this.drawn) return false;
     const found = await get(this.address()).catch(() => null);
     if (!found) return false;
+    /** @param {Training} all */
     const open = (all) =>
       all.jobs.filter((job) => ["queued", "running", "paused"].includes(job.state)).length;
     const ended = open(found) < open(this.found);
@@ -279,13 +299,16 @@ class Train {
     fill(this.run, [...this.panels.values()].map((one) => one.element));
     await Promise.all(
       jobs.map((job) =>
-        this.panels.get(job.id).show(job, this.found.models.find((one) => one.job === job.id), this.project)
+        this.panels.get(job.id)?.show(job, this.found.models.find((one) => one.job === job.id), this.project)
       ),
     );
   }
 }
 
-/** The trainings to show: the one that is meant, what runs, what waits, and the last one seen to end. */
+/**
+ * The trainings to show: the one that is meant, what runs, what waits, and the last one seen to end.
+ * @param {Job[]} jobs @param {number} meant @param {Map<number, Panel>} before
+ */
 function shown(jobs, meant, before) {
   const order = ["running", "paused", "queued"];
   const open = jobs.filter((job) => order.includes(job.state)).sort((a, b) =>
@@ -293,6 +316,6 @@ function shown(jobs, meant, before) {
   );
   const linked = jobs.find((job) => job.id === meant);
   const ended = jobs.find((job) => before.has(job.id) && !open.includes(job));
-  const wanted = new Set([linked, ...open, ended].filter(Boolean));
+  const wanted = new Set([linked, ...open, ended].filter((job) => job !== undefined));
   return wanted.size ? [...wanted] : jobs.slice(0, 1);
 }

@@ -1,0 +1,48 @@
+/** What the form of a detection offers, in words. */
+
+/** Which images may be looked at. */
+export const SOURCES = [
+  ["all", "All images"],
+  ["new", "New images"],
+  ["undone", "Images that are not done"],
+  ["test", "Test split"],
+  ["val", "Validation split"],
+  ["train", "Training split"],
+];
+/** What is asked for by each of them. @type {Record<string, import("../../shared/answers.js").Source>} */
+export const ASKS = {
+  all: {},
+  new: { states: ["new"] },
+  undone: { states: ["new", "started"] },
+  test: { splits: ["test"] },
+  val: { splits: ["val"] },
+  train: { splits: ["train"] },
+};
+
+/**
+ * How a family may be run on processors, before a benchmark says what else there is.
+ * @type {Record<string, string[]>}
+ */
+export const WAYS = {
+  yolo: ["openvino bf16", "openvino int8", "openvino f32"],
+  classifier: ["openvino bf16", "openvino f32"],
+};
+/** @type {Record<string, string>} */
+const TITLES = {
+  openvino: "OpenVINO",
+  onnxruntime: "ONNX Runtime",
+  torch: "PyTorch",
+  native: "The family's own code",
+};
+
+/** How large pictures are looked at. */
+export const TILES = [["auto", "In tiles where things would be too small to see"], ["off", "Always whole"], [
+  "on",
+  "Always in tiles",
+]];
+
+/** A runtime and a precision in words. @param {string} way */
+export function named(way) {
+  const [runtime, precision] = way.split(" ");
+  return `${TITLES[runtime] ?? runtime} ${precision}${precision === "int8" ? ", faster" : ""}`;
+}
