@@ -71,7 +71,6 @@ def spawn(module: str) -> Child:
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
-    apart.step_back(process.pid)
     return Child(process, Connection(ours.detach()))
 
 
@@ -104,6 +103,7 @@ class Attempt:
 def begin(job: Job, lease: float) -> Attempt:
     """Start the process of a job that was just claimed."""
     child = spawn("workers.runner")
+    apart.step_back(child.process.pid)
     child.send({"job": job.id})
     return Attempt(job, child, renew_at=time.monotonic() + lease / 4)
 

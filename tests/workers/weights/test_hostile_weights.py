@@ -234,8 +234,8 @@ def test_a_hostile_golden_model_ends_in_a_sentence(
 def test_a_golden_bomb_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
     (tmp_path / "m.npz").write_bytes(GOLDENS["a bomb"](str(tmp_path)))
     said, peaked = peak.megabytes(
-        "from workers.families.golden import weights; from pathlib import Path; "
-        "weights.read(Path(sys.argv[1]))",
+        "from workers.families.golden import golden_file; from pathlib import Path; "
+        "golden_file.read(Path(sys.argv[1]))",
         tmp_path / "m.npz",
     )
     assert said == "m.npz is not a golden model that this version can read."
