@@ -6,7 +6,7 @@ import { Reading } from "../shared/reading.js";
 import { go, page as sitePage, site, toast } from "../shared/site.js";
 import { common, corner, setDrawing } from "./actions.js";
 import { filmstrip } from "./filmstrip.js";
-import { foldable } from "./folding.js";
+import { foldable } from "./panel/folding.js";
 import { hands } from "./hands.js";
 import { MODES } from "../canvas/golden.js";
 import * as keys from "./keys.js";

@@ -77,16 +77,18 @@ def page() -> str:
 
 
 def _tables(name: str) -> Iterator[str]:
-    yield f"## {name}\n\n{_purpose(name)}\n\n```\npython -m tests.benchmarks.{name} --keep\n```\n"
+    (path,) = HERE.glob(f"*/{name}.py")
+    command = f"python -m tests.benchmarks.{path.parent.name}.{name} --keep"
+    yield f"## {name}\n\n{_purpose(path)}\n\n```\n{command}\n```\n"
     for (when, how), rows in groupby(read(name), key=lambda row: (row.when, row.how)):
         lines = [f"| {row.what} | {row.value:,g} {row.unit} | {row.spread} |" for row in rows]
         yield "\n".join([f"{when}, {how}:\n", "| what | value | spread |", "|---|---|---|", *lines])
         yield ""
 
 
-def _purpose(name: str) -> str:
+def _purpose(path: Path) -> str:
     """The sentence that the benchmark opens with."""
-    told = ast.get_docstring(ast.parse((HERE / f"{name}.py").read_text(encoding="utf-8"))) or ""
+    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return told.split("\n\n")[0].replace("\n", " ")
 
 

@@ -1,4 +1,4 @@
-"""A few kills of a served site; `tests/benchmarks/site_kills.py` makes twenty."""
+"""A few kills of a served site; `tests/benchmarks/site/site_kills.py` makes twenty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Ten people at once on a server that is killed; `tests/benchmarks/random_walk.py` takes longer."""
+"""Ten people at once on a server that is killed.
+
+`tests/benchmarks/site/random_walk.py` takes longer.
+"""
 
 from __future__ import annotations
 

@@ -18,10 +18,11 @@ from backend.runs import detection
 from backend.storage import findings
 from backend.words import many
 from workers.context import Context
-from workers.engine import pools, setups, sources
+from workers.engine import setups, sources
 from workers.engine.chunks import Work
 from workers.engine.ledger import Ledger
-from workers.engine.pools import Pool
+from workers.engine.pools import picking
+from workers.engine.pools.picking import Pool
 from workers.engine.setups import Stores
 from workers.engine.sources import SourcePicture
 from workers.engine.work import Setup
@@ -45,7 +46,7 @@ def run(context: Context) -> Mapping[str, Any]:
     project, options = request.project_id, request.options
     prepared = setups.prepare(stores, project, chosen, options, pictures)
     setup = setups.setup(stores, project, chosen, prepared, options)
-    with pools.standing_by(context, setup, len(items), options.get("ray")) as ready:
+    with picking.standing_by(context, setup, len(items), options.get("ray")) as ready:
         labels = setups.labels(stores, project, chosen, prepared)
         book = Ledger(context, labels, [sources.hashed(one) for one in items])
         book.open(describe(context, chosen, prepared, setup, request.source))
@@ -94,9 +95,9 @@ def _look(
         told = f"{many(known, 'image')} known, {len(remaining):,} new"
         context.progress(known / len(book), told)
     work = [Work(i, item.source, item.golden) for i, item in remaining]
-    opened = ready or pools.open_pool(context, setup, len(work), request.options.get("ray"))
+    opened = ready or picking.open_pool(context, setup, len(work), request.options.get("ray"))
     with opened as pool:
-        book.follow(pool.run(pools.cut(work, pool.size)))
+        book.follow(pool.run(picking.cut(work, pool.size)))
 
 
 def _items(context: Context, request: kinds.Detect) -> Iterator[SourcePicture]:

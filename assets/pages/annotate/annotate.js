@@ -1,12 +1,12 @@
 /** Annotate: draw and correct boxes, image by image. */
 
-import * as about from "../../desk/about.js";
+import * as about from "../../desk/panel/about.js";
 import { Bench } from "../../desk/bench.js";
 import { dress } from "../../desk/dress.js";
 import * as boxes from "../../canvas/boxes.js";
 import { nameOf } from "../../desk/desk.js";
 import { fill, h } from "../../shared/dom.js";
-import * as panel from "../../desk/panel.js";
+import * as panel from "../../desk/panel/panel.js";
 import * as questions from "../../desk/questions.js";
 import { why } from "../review/why.js";
 import * as net from "../../shared/net.js";

@@ -5,7 +5,7 @@ import { swatch } from "../../shared/letters.js";
 import { nameOf } from "../../desk/desk.js";
 import { many } from "../../shared/words.js";
 import { tip } from "../../desk/keys.js";
-import { short } from "../../desk/panel.js";
+import { short } from "../../desk/panel/panel.js";
 import * as verdicts from "./verdicts.js";
 
 /**

@@ -6,7 +6,7 @@ import { previewUrl } from "../../canvas/picture_cache.js";
 import { nameOf } from "../../desk/desk.js";
 import * as ends from "./ends.js";
 import * as judging from "./judging.js";
-import * as panel from "../../desk/panel.js";
+import * as panel from "../../desk/panel/panel.js";
 import { Reserving } from "./reserving.js";
 import { Rules } from "./rules.js";
 import * as ruling from "./ruling.js";

@@ -2,7 +2,7 @@
 
 import { fill, h, select } from "../../shared/dom.js";
 import { swatch } from "../../shared/letters.js";
-import { short } from "../../desk/panel.js";
+import { short } from "../../desk/panel/panel.js";
 
 /** @typedef {import("./review.js").Review} Review */
 

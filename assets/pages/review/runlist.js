@@ -4,7 +4,7 @@ import { fill, h, select } from "../../shared/dom.js";
 import * as net from "../../shared/net.js";
 import { go } from "../../shared/site.js";
 import * as words from "../../shared/words.js";
-import { short } from "../../desk/panel.js";
+import { short } from "../../desk/panel/panel.js";
 
 /**
  * @typedef {{id: number, at: string, author: string, model: string, family: string, images: number,

@@ -4,7 +4,7 @@ import { fill, h } from "../../shared/dom.js";
 import * as net from "../../shared/net.js";
 import { attempt, go, toast } from "../../shared/site.js";
 import * as words from "../../shared/words.js";
-import { short } from "../../desk/panel.js";
+import { short } from "../../desk/panel/panel.js";
 import { draw, SIDE } from "./crop.js";
 import { nameOf, Sweeps } from "./sweeps.js";
 

@@ -1,6 +1,6 @@
 """Whatever is sent to whatever route: an answer, and where it is a refusal, a sentence.
 
-`tests/benchmarks/fuzz_routes.py` does the same for as long as one likes.
+`tests/benchmarks/site/fuzz_routes.py` does the same for as long as one likes.
 """
 
 from __future__ import annotations

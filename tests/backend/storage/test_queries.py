@@ -23,7 +23,7 @@ from backend.storage import findings
 from backend.storage.classes.figures import MARK
 from backend.storage.engine import Database
 from backend.storage.tables import JobRow, MetricRow, ModelRow
-from tests import paper
+from tests.guide import paper
 
 QUERIES = re.findall(r"```sql\n(.*?)```", paper.page("results-in-sql"), flags=re.DOTALL)
 RUN = 12

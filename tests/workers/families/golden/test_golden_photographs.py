@@ -87,7 +87,7 @@ def test_good_boards_of_a_lot_teach_where_it_shines(tmp_path: Path) -> None:
 
 
 def test_hripcb_boards_show_their_defects(hripcb: Path) -> None:
-    from tests.benchmarks import golden_hripcb as benchmark
+    from tests.benchmarks.golden import golden_hripcb as benchmark
 
     model, counts = golden.untrained(benchmark.CLASSES), np.zeros(4, np.int64)
     for path in sorted((hripcb / "images").glob("*/11_*.jpg"))[:2]:

@@ -109,7 +109,7 @@ def test_a_speck_or_a_strip_is_refused_before_a_golden_is_stretched_over_it(
 
 def test_deeppcb_pairs_fit_and_mixed_ones_do_not(deeppcb: Path) -> None:
     assert deeppcb.is_dir()
-    from tests.benchmarks import deeppcb as reading
+    from tests.benchmarks.golden import deeppcb as reading
 
     pairs = reading.pairs("trainval")[::100]
     own = [pair.picture() for pair in pairs]

@@ -1,0 +1,42 @@
+/** The sections of a side panel fold under their heads; what a person has folded stays so. */
+
+import { h } from "../../shared/dom.js";
+
+const KEY = "loupe:folded:";
+
+/** @param {string} page @param {HTMLElement[]} sections in their order */
+export function foldable(page, sections) {
+  sections.forEach((section, at) => {
+    const key = `${KEY}${page}:${at}`;
+    if (section instanceof HTMLDetailsElement) unfold(section, key);
+    else if (section.querySelector(":scope > h3")) fold(section, key);
+  });
+}
+
+/** @param {HTMLDetailsElement} section @param {string} key */
+function unfold(section, key) {
+  section.open = localStorage.getItem(key) === "open";
+  section.addEventListener("toggle", () => localStorage.setItem(key, section.open ? "open" : ""));
+}
+
+/** @param {HTMLElement} section @param {string} key */
+function fold(section, key) {
+  const button = h("button.lp-fold", {
+    type: "button",
+    title: "Fold or unfold",
+    onclick: () => turn(!section.classList.contains("lp-folded")),
+  });
+  const turn = (/** @type {boolean} */ folded) => {
+    section.classList.toggle("lp-folded", folded);
+    button.setAttribute("aria-expanded", String(!folded));
+    button.setAttribute(
+      "aria-label",
+      `${folded ? "Unfold" : "Fold"} ${
+        section.querySelector("h3")?.firstChild?.textContent || "this section"
+      }`,
+    );
+    localStorage.setItem(key, folded ? "folded" : "");
+  };
+  section.prepend(button);
+  turn(localStorage.getItem(key) === "folded");
+}

@@ -1,0 +1,1 @@
+"""What the golden board is worth on real boards, and what it costs."""

@@ -1,0 +1,1 @@
+"""How quick pictures come in, and how quick the hand is that labels them."""

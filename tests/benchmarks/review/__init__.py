@@ -1,0 +1,1 @@
+"""How quick a review is over many detections."""

@@ -1,0 +1,1 @@
+"""How fast runs go, what their boxes are worth, and what kills leave of them."""

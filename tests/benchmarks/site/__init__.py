@@ -1,0 +1,1 @@
+"""The whole site under many people, kills and senseless requests."""

@@ -1,0 +1,1 @@
+"""Journeys through Annotate and Browse."""

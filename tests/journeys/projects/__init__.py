@@ -1,0 +1,1 @@
+"""Journeys through Projects, classes and accounts."""

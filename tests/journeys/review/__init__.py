@@ -1,0 +1,1 @@
+"""Journeys through Review, and what leaves the browser."""

@@ -1,0 +1,1 @@
+"""Journeys through Train, Detect and Jobs: work asked for, followed and shown."""

@@ -1,0 +1,1 @@
+"""Journeys over every page, and through the whole loop."""

@@ -1,0 +1,23 @@
+"""How a run's pictures are cut into chunks."""
+
+from __future__ import annotations
+
+import pytest
+
+from workers.engine.chunks import Work
+from workers.engine.pools import picking
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 300, 5000])
+@pytest.mark.parametrize("workers", [1, 2, 64])
+def test_every_picture_is_in_one_chunk_and_the_last_chunks_are_small(
+    count: int, workers: int
+) -> None:
+    work = [Work(i, f"{i}.png") for i in range(count)]
+    cut = list(picking.cut(work, workers))
+    assert [index for chunk in cut for index in chunk.indices] == list(range(count))
+    assert [chunk.number for chunk in cut] == list(range(len(cut)))
+    sizes = [len(chunk) for chunk in cut]
+    assert sizes == sorted(sizes, reverse=True)
+    assert all(size <= picking.LARGEST for size in sizes)
+    assert all(size <= picking.SMALLEST for size in sizes[-workers:])
