@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 GIGA = 1e9
 ROOMS = (
     "assets",
+    "guide",
     "health",
     "jobs",
     "labels.labelling",
@@ -92,7 +93,7 @@ def create(premises: Premises) -> FastAPI:
         router = importlib.import_module(f"app.routes.{room}").router
         app.include_router(router, dependencies=[picture_door.CHECKED])
     # Below /assets lie Gradio's own files, too.
-    for ours in ("/api", "/files"):
+    for ours in ("/api", "/files", "/guide"):
         app.add_api_route(ours + "/{rest:path}", refusals.nothing, methods=METHODS)
     gr.mount_gradio_app(
         app,

@@ -154,6 +154,11 @@ function lines(rows) {
   ) => [words, rows.filter((row) => row.words === words).map((row) => row.key)]);
 }
 
+/** Where keys and all else are told at length. */
+function guide() {
+  return h("a", { href: "/guide/labelling#keys", target: "loupe-guide" }, "In the guide");
+}
+
 /** @param {string} page */
 export function overlay(page) {
   const rows = KEYS.filter((row) => row.words && (!row.on || row.on === page));
@@ -161,7 +166,13 @@ export function overlay(page) {
   const dialog = h(
     "dialog.lp-keys",
     { "aria-label": "Keys" },
-    h("header", {}, h("h2", {}, "Keys"), h("button.lp-button", { onclick: () => dialog.close() }, "Close")),
+    h(
+      "header",
+      {},
+      h("h2", {}, "Keys"),
+      guide(),
+      h("button.lp-button", { onclick: () => dialog.close() }, "Close"),
+    ),
     h(
       "div.lp-keys-groups",
       {},

@@ -36,7 +36,7 @@ export async function mount(element) {
     element,
     h("div.brand", {}, h("a", { href: "/?tab=projects", title: "All projects" }, "Loupe"), chooser),
     tabbar(),
-    h("div.corner", {}, jobs, themeButton(), person),
+    h("div.corner", {}, jobs, guide(), themeButton(), person),
   );
   document.body.append(line, lost);
   element.removeAttribute("aria-busy");
@@ -129,6 +129,11 @@ async function welcome(place) {
   if (me.accounts) {
     place.append(h("form", { method: "post", action: "/logout" }, h("button.quiet", {}, "Log out")));
   }
+}
+
+/** The guide stands beside the work, in a tab of its own. */
+function guide() {
+  return h("a.guide-link", { href: "/guide", target: "loupe-guide", title: "How Loupe is used" }, "Guide");
 }
 
 function themeButton() {

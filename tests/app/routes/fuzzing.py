@@ -34,7 +34,7 @@ ODD: tuple[Any, ...] = (None, True, [], {}, [[]], {"a": None}, "x", 0.5, *ODD_FR
 ENDS = re.compile("log|password|people|session")
 RARELY = (True, *[False] * 15)
 PEOPLE = ("ada", "lars", "vera")
-OURS = ("/api/", "/files/", "/assets/", "/login", "/logout", "/health")
+OURS = ("/api/", "/files/", "/assets/", "/guide", "/login", "/logout", "/health")
 DEEP = "[" * 100_000
 BYTES = (b"", b"{", b"\xff\xfe", b'"\xed\xa0\x80"', b"null", b"[]", b'"x"', b"1", DEEP.encode())
 
@@ -175,6 +175,7 @@ def _known(name: str, things: Things) -> tuple[Any, ...]:
         "file": (things.sha256,),
         "name": ("csv", "coco", "golden", "v1", "a.png", "styles/style.css"),
         "action": ("cancel", "pause", "resume", "retry", "split", "state", "group", "delete"),
+        "page": ("words", "labelling"),
         "person": ("nobody",),
         "token": ("0" * 32,),
         "format": ("yolo", "coco", "auto"),

@@ -62,6 +62,8 @@ GET /files/{file}/full file=file
 GET /files/{file}/preview file=file
 GET /files/{file}/thumb file=file
 GET /files/{file}/tile/{level}/{x}/{y} file=file | level x y
+GET /guide
+GET /guide/{page} | page
 GET /health
 GET /login | next
 GET /manifest.json
