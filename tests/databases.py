@@ -42,12 +42,12 @@ def postgres_server(folder: Path) -> Iterator[str]:
         _run(binaries / "pg_ctl", "-D", data, "-m", "immediate", "stop")
 
 
-def new_postgres_database(server: str, copied: str = "template1") -> str:
+def new_postgres_database(server: str, copied: str = "") -> str:
     """Create a database on that server, empty or a copy; returns its URL."""
-    name = f"test_{uuid.uuid4().hex}"
+    name, template = f"test_{uuid.uuid4().hex}", copied or "template1"
     engine = create_engine(f"{server}/postgres", isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {copied} STRATEGY FILE_COPY"))
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"))
     engine.dispose()
     return f"{server}/{name}"
 
