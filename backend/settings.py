@@ -27,8 +27,26 @@ class Settings(BaseSettings):
     )
     warehouse_url: SecretStr = Field(
         SecretStr(""),
-        description="a second database for results, which nothing feeds yet: refused where set",
+        description="warehouse into which results are published; default: none",
     )
+    snowflake_role: str = Field("", description="role to take on in Snowflake")
+    snowflake_warehouse: str = Field("", description="Snowflake's warehouse (its computers) to use")
+    snowflake_password: SecretStr = Field(SecretStr(""), description="password for Snowflake")
+    snowflake_private_key_file: Path | None = Field(
+        None, description="file with the private key of a key pair for Snowflake"
+    )
+    snowflake_private_key_passphrase: SecretStr = Field(
+        SecretStr(""), description="passphrase of that file"
+    )
+    snowflake_oauth_token: SecretStr = Field(SecretStr(""), description="OAuth token for Snowflake")
+    snowflake_access_token: SecretStr = Field(
+        SecretStr(""), description="programmatic access token for Snowflake"
+    )
+    snowflake_access_token_file: Path | None = Field(
+        None, description="file with a programmatic access token for Snowflake"
+    )
+    load_rows: int = Field(500_000, ge=1, description="rows that wait before they are published")
+    load_minutes: float = Field(15.0, gt=0, description="minutes that a change waits at most")
     files_url: str = Field(
         "", description="where images and weights go (fsspec URL); default: files/ in the home"
     )
@@ -93,12 +111,6 @@ def read() -> Settings:
         first = error.errors()[0]
         name = "LOUPE_" + "_".join(str(part) for part in first["loc"]).upper()
         raise Invalid(f"The setting {name} is wrong: {first['msg']}.") from error
-    if found.warehouse_url.get_secret_value() not in ("", found.operational_url):
-        raise Invalid(
-            "LOUPE_WAREHOUSE_URL names a second database for results, but they live in the "
-            "operational database, beside what people say of them, and feeding another one in bulk "
-            "is not there yet; please unset it."
-        )
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from backend.storage import engine, schema
 from backend.storage.files import Files
-from tests import databases, homes, real_data
+from tests import databases, homes, real_data, warehouses
 
 
 def _or_skip(name: str) -> Path:
@@ -69,6 +69,13 @@ def postgres() -> Iterator[str]:
             yield server
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of Snowflake's emulator."""
+    with warehouses.emulator(tmp_path_factory.mktemp("emulator")) as port:
+        yield port
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -19,6 +19,7 @@ from backend.storage.engine import Database
 from workers import attempt, leftovers, scratch
 from workers.attempt import Attempt
 from workers.cluster_child import Keeper, Resident
+from workers.publishing import Publisher
 
 log = logging.getLogger(__name__)
 TICK = 0.1
@@ -47,6 +48,7 @@ class Worker:
     busy: dict[kinds.Lane, Attempt] = field(default_factory=dict)
     keeper: Keeper = field(init=False)
     resident: Resident = field(init=False)
+    publisher: Publisher = field(init=False)
     _rest_until: dict[kinds.Lane, float] = field(default_factory=dict)
     _silences: dict[tuple[int, int], Silence] = field(default_factory=dict)
     _due: dict[str, float] = field(default_factory=dict)
@@ -54,6 +56,7 @@ class Worker:
     def __post_init__(self) -> None:
         self.keeper = Keeper(self.settings)
         self.resident = Resident()
+        self.publisher = Publisher(self.database, self.settings)
 
     def run(self) -> None:
         """Work until asked to stop; then hand back what runs."""
@@ -73,6 +76,7 @@ class Worker:
         """One round over everything that may need us."""
         self.keeper.tick()
         self.resident.tick()
+        self.publisher.tick()
         for lane in list(self.busy):
             self._look_after(lane, self.busy[lane])
         if len(self.busy) < len(LANES) and self._is_due("take", LOOK):
@@ -104,6 +108,7 @@ class Worker:
         finally:
             for running in self.busy.values():
                 running.child.kill()
+            self.publisher.close()
             self.resident.close()
             self.keeper.close()
             scratch.clear_dead()

@@ -78,7 +78,14 @@ LEADING: Mapping[Any, Seen] = {
     tables.MetricRow: lambda row: _of_job(row),
 }
 # The rows of these belong to no project.
-APART = (tables.WorkerRow, tables.PersonRow, tables.LoginRow, tables.SettingRow)
+APART = (
+    tables.WorkerRow,
+    tables.PersonRow,
+    tables.LoginRow,
+    tables.SettingRow,
+    tables.OutboxRow,
+    tables.LoadRow,
+)
 CRITERIA: Any = tuple(
     with_loader_criteria(
         table, seen, include_aliases=True, propagate_to_loaders=False, track_closure_variables=False

@@ -156,8 +156,6 @@ def _commands(group: Any, path: str = "loupe") -> list[tuple[str, Any]]:
         ("LOUPE_DATABASE_URL", f"sqlite:///{__file__}", "is LOUPE_DATABASE_URL right?"),
         ("LOUPE_DATABASE_URL", "sqlite:////proc/x/y.db", "is LOUPE_DATABASE_URL right?"),
         ("LOUPE_DATABASE_URL", "snowflake://ana@account/db", "starts with sqlite:///"),
-        ("LOUPE_WAREHOUSE_URL", "snowflake://ana@account/db", "live in the operational database"),
-        ("LOUPE_WAREHOUSE_URL", "sqlite:////tmp/results.db", "please unset it"),
         ("LOUPE_HOME", "/proc/nowhere", "The home folder /proc/nowhere cannot be made"),
     ],
 )

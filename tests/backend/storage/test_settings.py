@@ -30,16 +30,6 @@ def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         settings.read()
 
 
-def test_results_go_to_no_second_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    here = f"sqlite:///{tmp_path}/loupe.db"
-    monkeypatch.setenv("LOUPE_DATABASE_URL", here)
-    monkeypatch.setenv("LOUPE_WAREHOUSE_URL", here)
-    assert settings.read().operational_url == here
-    monkeypatch.setenv("LOUPE_WAREHOUSE_URL", f"sqlite:///{tmp_path}/results.db")
-    with pytest.raises(Invalid, match="LOUPE_WAREHOUSE_URL names a second database"):
-        settings.read()
-
-
 def test_a_new_home_is_for_its_owner_alone(tmp_path: Path) -> None:
     known = settings.Settings(home=tmp_path / "new")
     settings.make_home(known)

@@ -144,7 +144,7 @@ def test_each_column_that_names_a_row_is_watched() -> None:
         for column in table.columns
         if column.name.endswith(("_id", "_idx")) or column.name in ("idx", "undoes", "version")
     }
-    own = {"detection.idx", "image.version", "revision.version"}
+    own = {"detection.idx", "image.version", "load.version", "revision.version"}
     assert named - watched - own == set()
 
 

@@ -1,0 +1,1 @@
+"""How each kind of warehouse is written; may ask the warehouse's tables and its address alone."""

@@ -1,0 +1,157 @@
+"""PostgreSQL as the warehouse: COPY into a table of that transaction, then one insert."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from backend.errors import Unavailable
+from backend.warehouse.address import SETTING, Address
+from backend.warehouse.dialects import base
+from backend.warehouse.reading import Rows
+from backend.warehouse.tables import KINDS, Kind, Type
+
+TYPES = {
+    Type.WHOLE: "BIGINT",
+    Type.REAL: "DOUBLE PRECISION",
+    Type.TEXT: "TEXT",
+    Type.FLAG: "BOOLEAN",
+    Type.MOMENT: "TIMESTAMP",
+}
+OIDS = {
+    Type.WHOLE: "int8",
+    Type.REAL: "float8",
+    Type.TEXT: "text",
+    Type.FLAG: "bool",
+    Type.MOMENT: "timestamp",
+}
+PATIENCE = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 60_000,  # milliseconds
+    "keepalives_idle": 20,
+    "options": "-c statement_timeout=600s -c lock_timeout=60s",
+}
+
+
+class Postgresql:
+    """A warehouse on a server."""
+
+    def __init__(self, address: Address) -> None:
+        try:
+            import psycopg
+        except ImportError as error:
+            raise Unavailable(
+                "PostgreSQL needs its driver, which is the extra postgres: uv sync --extra postgres"
+            ) from error
+        self.error = psycopg.Error
+        self.address = address
+        self.statements = 0
+        password = address.secrets.get("password")
+        url = address.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        secret = {"password": password.get_secret_value()} if password else {}
+        with self._told():
+            self.connection = psycopg.connect(url, **{**PATIENCE, **secret})  # type: ignore[arg-type]
+        self._open = ExitStack()
+        self._copy: Any = None
+
+    def lay(self) -> None:
+        for kind in KINDS.values():
+            self._do(base.create(kind, TYPES, key=True))
+            for one in kind.all_columns:
+                self._do(
+                    f"ALTER TABLE {kind.table} ADD COLUMN IF NOT EXISTS "
+                    f"{one.name} {TYPES[one.type]}"
+                )
+        for kind in KINDS.values():
+            self._do(f"DROP VIEW IF EXISTS {kind.view}")
+            self._do(f"CREATE VIEW {kind.view} AS {base.select_now(kind)}")
+        self.commit()
+
+    def newest(self) -> int:
+        return self._one(base.newest()) or 0
+
+    def heads(self, kind: Kind) -> list[tuple[int, int]]:
+        return list(self._do(base.parts(kind, "{column} / {size}")).fetchall())
+
+    def stage(self, kind: Kind, version: int) -> None:
+        staging = f"staging_{kind.table}_{version}"
+        columns = ", ".join(f"{one.name} {TYPES[one.type]}" for one in kind.all_columns)
+        self._do(f"CREATE TEMPORARY TABLE {staging} ({columns}) ON COMMIT DROP")
+        self.statements += 1
+        with self._told():
+            cursor = self._open.enter_context(self.connection.cursor())
+            self._copy = self._open.enter_context(cursor.copy(f"COPY {staging} FROM STDIN"))
+            self._copy.set_types([OIDS[one.type] for one in kind.all_columns])
+
+    def add(self, kind: Kind, rows: Rows) -> None:  # noqa: ARG002
+        with self._told():
+            write = self._copy.write_row
+            for row in rows:
+                write(row)
+
+    def staged(self, kind: Kind, version: int) -> None:  # noqa: ARG002
+        with self._told():
+            self._open.close()
+
+    def merge(self, kind: Kind, version: int, gone: Sequence[base.Range]) -> None:
+        staging = f"staging_{kind.table}_{version}"
+        once = f"SELECT DISTINCT ON ({', '.join(kind.key)}) {', '.join(kind.names)} FROM {staging}"
+        self._do(base.upsert(kind, once))
+        if gone:
+            where, values = base.condition(gone, "%s")
+            self._do(
+                f"UPDATE {kind.table} SET deleted = TRUE, version = %s "
+                f"WHERE version < %s AND ({where})",
+                [version, version, *values],
+            )
+
+    def count(self, kind: Kind, version: int, among: Sequence[base.Range]) -> int:
+        return int(self._one(*base.standing(kind, version, among, "%s")))
+
+    def commit(self) -> None:
+        self.statements += 1
+        with self._told():
+            self.connection.commit()
+
+    def sweep(self, version: int, kinds: Sequence[str]) -> None:
+        """What was staged has gone with its transaction."""
+
+    def check(self) -> dict[str, Any]:
+        who, where, version, may = self._do(
+            "SELECT current_user, current_database() || '.' || current_schema(), "
+            "current_setting('server_version'), "
+            "has_schema_privilege(current_schema(), 'CREATE')"
+        ).fetchone()
+        missing = [] if may else [f"GRANT CREATE, USAGE ON SCHEMA public TO {who};"]
+        return {"who": who, "where": where, "version": f"PostgreSQL {version}", "missing": missing}
+
+    def close(self) -> None:
+        # An unfinished COPY ends with the connection.
+        self._open.pop_all()
+        self.connection.close()
+
+    def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        return self._do(sql, values).fetchone()[0]
+
+    def _do(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        self.statements += 1
+        with self._told():
+            return self.connection.execute(sql, values or None)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except self.error as error:
+            raise Unavailable(self._sentence(error)) from None
+
+    def _sentence(self, error: Any) -> str:
+        lines = [" ".join(line.split()) for line in str(error).splitlines() if line.strip()]
+        said = (lines or [type(error).__name__])[0].rpartition(" failed: ")[2].rstrip(".")
+        if getattr(error, "sqlstate", None) == "42501":
+            return (
+                f"The warehouse refuses: {said}. An administrator can allow it: "
+                "GRANT CREATE, USAGE ON SCHEMA public TO the user of {SETTING};"
+            ).replace("{SETTING}", SETTING)
+        return f"The warehouse {self.address.shown} does not take it: {said}. Is {SETTING} right?"

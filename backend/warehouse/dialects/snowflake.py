@@ -1,0 +1,254 @@
+"""Snowflake as the warehouse: Parquet → PUT → COPY into a staging table → one MERGE, in bulk.
+
+No key is enforced there. What keeps rows single is that one load runs at a time, and that who
+takes over from another first drops its staging table: a MERGE that wakes late finds nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from backend.errors import Unavailable
+from backend.warehouse.address import Address
+from backend.warehouse.dialects import base, complaints
+from backend.warehouse.reading import Rows
+from backend.warehouse.tables import DELETED, KINDS, VERSION, Kind, Type
+
+# The connector reads this when it is imported, and asks clouds' own addresses without it.
+os.environ["SNOWFLAKE_DISABLE_PLATFORM_DETECTION"] = "true"
+
+TYPES = {
+    Type.WHOLE: "NUMBER(38, 0)",
+    Type.REAL: "FLOAT",
+    Type.TEXT: "VARCHAR",
+    Type.FLAG: "BOOLEAN",
+    Type.MOMENT: "TIMESTAMP_NTZ",
+}
+ARROW = {
+    Type.WHOLE: pa.int64(),
+    Type.REAL: pa.float64(),
+    Type.TEXT: pa.string(),
+    Type.FLAG: pa.bool_(),
+    Type.MOMENT: pa.timestamp("us"),
+}
+# The connector's own patience has no end. In seconds.
+PATIENCE = {"login_timeout": 20, "network_timeout": 120, "socket_timeout": 60}
+STATEMENT = 900
+GROUP = 100_000  # rows that are held in memory
+COPY = "FILE_FORMAT = (TYPE = PARQUET) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE PURGE = TRUE"
+
+
+class Snowflake:
+    """A warehouse in the cloud."""
+
+    def __init__(self, address: Address, scratch: Path) -> None:
+        self.statements = 0
+        self.scratch = scratch
+        self._writer: Any = None
+        self._held: list[Any] = []
+        self.connection = self._connect(address)
+
+    def lay(self) -> None:
+        there = self._columns()
+        for kind in KINDS.values():
+            known = there.get(kind.table)
+            if known is None:
+                self._do(base.create(kind, TYPES, key=False))
+                continue
+            for one in kind.all_columns:
+                if one.name not in known:
+                    self._do(f"ALTER TABLE {kind.table} ADD COLUMN {one.name} {TYPES[one.type]}")
+        for kind in KINDS.values():
+            self._do(f"CREATE OR REPLACE VIEW {kind.view} AS {base.select_now(kind)}")
+
+    def newest(self) -> int:
+        return int(self._one(base.newest()) or 0)
+
+    def heads(self, kind: Kind) -> list[tuple[int, int]]:
+        # As our databases divide: towards nought.
+        found = self._do(base.parts(kind, "TRUNC({column} / {size})"))
+        return [(int(one), int(two)) for one, two in found]
+
+    def stage(self, kind: Kind, version: int) -> None:
+        columns = ", ".join(f"{one.name} {TYPES[one.type]}" for one in kind.all_columns)
+        self._do(f"CREATE OR REPLACE TRANSIENT TABLE {_staging(kind.name, version)} ({columns})")
+        schema = pa.schema([(one.name, ARROW[one.type]) for one in kind.all_columns])
+        self._writer = pq.ParquetWriter(self._file(kind), schema, compression="zstd")
+
+    def add(self, kind: Kind, rows: Rows) -> None:
+        self._held += rows
+        if len(self._held) >= GROUP:
+            self._write(kind)
+
+    def staged(self, kind: Kind, version: int) -> None:
+        self._write(kind)
+        self._writer.close()
+        part = self._file(kind)
+        with part.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        named = part.rename(part.with_name(f"{digest}.parquet"))
+        staging = _staging(kind.name, version)
+        # The path is one of ours: of a home folder it may have a quote in it.
+        path = str(named).replace("\\", "\\\\").replace("'", "\\'")
+        self._do(f"PUT 'file://{path}' @%{staging} AUTO_COMPRESS = FALSE OVERWRITE = TRUE")
+        named.unlink()
+        self._do(f"COPY INTO {staging} FROM @%{staging} {COPY}")
+
+    def merge(self, kind: Kind, version: int, gone: Sequence[base.Range]) -> None:
+        staging, keys, names = _staging(kind.name, version), kind.key, ", ".join(kind.names)
+        source = (
+            f"SELECT {names} FROM {staging} QUALIFY row_number() "
+            f"OVER (PARTITION BY {', '.join(keys)} ORDER BY version DESC) = 1"
+        )
+        values: list[Any] = []
+        if gone:
+            more, values = _tombstones(kind, version, staging, gone)
+            source += f" UNION ALL {more}"
+        same = " AND ".join(f"t.{name} = s.{name}" for name in keys)
+        news = ", ".join(f"{name} = s.{name}" for name in kind.names if name not in keys)
+        self._do(
+            f"MERGE INTO {kind.table} t USING ({source}) s ON {same} "
+            f"WHEN MATCHED AND s.version > t.version THEN UPDATE SET {news} "
+            f"WHEN NOT MATCHED THEN INSERT ({names}) "
+            f"VALUES ({', '.join(f's.{name}' for name in kind.names)})",
+            values,
+        )
+
+    def count(self, kind: Kind, version: int, among: Sequence[base.Range]) -> int:
+        return int(self._one(*base.standing(kind, version, among, "%s")))
+
+    def commit(self) -> None:
+        """Each MERGE is a transaction of its own."""
+
+    def sweep(self, version: int, kinds: Sequence[str]) -> None:
+        # The files of a table's own stage go with it.
+        for kind in kinds:
+            self._do(f"DROP TABLE IF EXISTS {_staging(kind, version)}")
+
+    def check(self) -> dict[str, Any]:
+        told = "CURRENT_USER(), CURRENT_DATABASE(), CURRENT_SCHEMA(), CURRENT_VERSION()"
+        who, database, schema, version = self._do(f"SELECT {told}")[0]
+        missing = [
+            sentence
+            for asked, sentence in (
+                (database, "no database is in use: name one in the URL or in connections.toml"),
+                (schema, "no schema is in use: name one in the URL or in connections.toml"),
+            )
+            if not asked
+        ]
+        missing += self._tried()
+        where = f"{database}.{schema}"
+        return {"who": who, "where": where, "version": f"Snowflake {version}", "missing": missing}
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self.connection.close()
+
+    def _tried(self) -> list[str]:
+        """What a load does, tried with a table that goes at once."""
+        table = "loupe_staging_check"
+        steps = (
+            (f"CREATE OR REPLACE TRANSIENT TABLE {table} (id NUMBER(38, 0))", "make tables"),
+            (f"INSERT INTO {table} VALUES (1)", "write with its warehouse"),
+            (f"DROP TABLE IF EXISTS {table}", "drop its own tables"),
+        )
+        missing = []
+        for statement, able in steps:
+            try:
+                self._do(statement)
+            except Unavailable as error:
+                missing.append(f"the role cannot {able}: {error}")
+        return missing
+
+    def _columns(self) -> dict[str, set[str]]:
+        """The columns of the tables that are there."""
+        asked = (
+            "SELECT lower(table_name), lower(column_name) FROM information_schema.columns "
+            "WHERE table_schema = CURRENT_SCHEMA()"
+        )
+        found: dict[str, set[str]] = {}
+        for table, column in self._do(asked):
+            found.setdefault(table, set()).add(column)
+        return found
+
+    def _file(self, kind: Kind) -> Path:
+        return self.scratch / f"{kind.name}.part"
+
+    def _write(self, kind: Kind) -> None:
+        if self._held:
+            columns = zip(*self._held, strict=True)
+            arrays = [
+                pa.array(values, ARROW[one.type])
+                for values, one in zip(columns, kind.all_columns, strict=True)
+            ]
+            self._writer.write_table(pa.Table.from_arrays(arrays, names=kind.names))
+            self._held = []
+
+    def _connect(self, address: Address) -> Any:
+        import snowflake.connector
+
+        logging.getLogger("snowflake").setLevel(logging.ERROR)
+        secrets = {name: one.get_secret_value() for name, one in address.secrets.items()}
+        try:
+            connection = snowflake.connector.connect(
+                **{**address.options, **secrets, **PATIENCE},
+                session_parameters={
+                    "CLIENT_TELEMETRY_ENABLED": False,
+                    "STATEMENT_TIMEOUT_IN_SECONDS": STATEMENT,
+                    "QUERY_TAG": "loupe",
+                    "TIMEZONE": "UTC",
+                },
+                platform_detection_timeout_seconds=0.0,
+                log_imported_packages_in_telemetry=False,
+                client_session_keep_alive=False,
+            )
+        except snowflake.connector.Error as error:
+            raise Unavailable(complaints.sentence(error)) from None
+        connection.telemetry_enabled = False
+        return connection
+
+    def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        return self._do(sql, values)[0][0]
+
+    def _do(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        self.statements += 1
+        with self._told(), self.connection.cursor() as cursor:
+            return cursor.execute(sql, tuple(values) or None, timeout=STATEMENT).fetchall()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        import snowflake.connector
+
+        try:
+            yield
+        except snowflake.connector.Error as error:
+            raise Unavailable(complaints.sentence(error)) from None
+
+
+def _staging(kind: str, version: int) -> str:
+    return f"loupe_staging_{kind}_{version}"
+
+
+def _tombstones(
+    kind: Kind, version: int, staging: str, gone: Sequence[base.Range]
+) -> tuple[str, list[Any]]:
+    """Rows of these ranges that stand and were not staged, as deleted ones."""
+    where, values = base.condition(gone, "%s", "g")
+    told = {DELETED.name: "TRUE", VERSION.name: "%s"}
+    names = ", ".join(told.get(name, f"g.{name}") for name in kind.names)
+    same = " AND ".join(f"k.{name} = g.{name}" for name in kind.key)
+    return (
+        f"SELECT {names} FROM {kind.table} g WHERE g.version < %s AND NOT g.deleted AND ({where}) "
+        f"AND NOT EXISTS (SELECT 1 FROM {staging} k WHERE {same})",
+        [version, version, *values],
+    )

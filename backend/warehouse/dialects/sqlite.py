@@ -1,0 +1,120 @@
+"""A SQLite file as the warehouse: rows go in by executemany, in one transaction a load."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from backend.errors import Unavailable
+from backend.warehouse.address import SETTING, Address
+from backend.warehouse.dialects import base
+from backend.warehouse.reading import Rows
+from backend.warehouse.tables import KINDS, Kind, Type
+
+TYPES = {
+    Type.WHOLE: "INTEGER",
+    Type.REAL: "REAL",
+    Type.TEXT: "TEXT",
+    Type.FLAG: "BOOLEAN",
+    Type.MOMENT: "TIMESTAMP",
+}
+PATIENCE = 30.0  # seconds
+
+
+class Sqlite:
+    """A warehouse in a file."""
+
+    def __init__(self, address: Address) -> None:
+        self.path = Path(str(address.url.database))
+        self.statements = 0
+        with self._told():
+            self.connection = sqlite3.connect(self.path, PATIENCE, isolation_level=None)
+            self._do("PRAGMA journal_mode=WAL")
+            self._do("PRAGMA synchronous=NORMAL")
+
+    def lay(self) -> None:
+        for kind in KINDS.values():
+            self._do(base.create(kind, TYPES, key=True))
+            known = {row[1] for row in self._do(f"PRAGMA table_info({kind.table})")}
+            for one in kind.all_columns:
+                if one.name not in known:
+                    self._do(f"ALTER TABLE {kind.table} ADD COLUMN {one.name} {TYPES[one.type]}")
+        for kind in KINDS.values():
+            self._do(f"DROP VIEW IF EXISTS {kind.view}")
+            self._do(f"CREATE VIEW {kind.view} AS {base.select_now(kind)}")
+
+    def newest(self) -> int:
+        return self._one(base.newest()) or 0
+
+    def heads(self, kind: Kind) -> list[tuple[int, int]]:
+        return list(self._do(base.parts(kind, "{column} / {size}")))
+
+    def stage(self, kind: Kind, version: int) -> None:  # noqa: ARG002
+        if not self.connection.in_transaction:
+            self._do("BEGIN IMMEDIATE")
+
+    def add(self, kind: Kind, rows: Rows) -> None:
+        marks = ", ".join("?" for _ in kind.names)
+        self.statements += 1
+        with self._told():
+            self.connection.executemany(base.upsert(kind, f"VALUES ({marks})"), _plain(kind, rows))
+
+    def staged(self, kind: Kind, version: int) -> None:
+        """They are in their table already."""
+
+    def merge(self, kind: Kind, version: int, gone: Sequence[base.Range]) -> None:
+        if gone:
+            where, values = base.condition(gone, "?")
+            self._do(
+                f"UPDATE {kind.table} SET deleted = 1, version = ? WHERE version < ? AND ({where})",
+                [version, version, *values],
+            )
+
+    def count(self, kind: Kind, version: int, among: Sequence[base.Range]) -> int:
+        return int(self._one(*base.standing(kind, version, among, "?")))
+
+    def commit(self) -> None:
+        self._do("COMMIT")
+
+    def sweep(self, version: int, kinds: Sequence[str]) -> None:
+        """What was staged has gone with its transaction."""
+
+    def check(self) -> dict[str, Any]:
+        version = self._one("SELECT sqlite_version()")
+        return {"who": "", "where": str(self.path), "version": f"SQLite {version}", "missing": []}
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        return self._do(sql, values).fetchone()[0]
+
+    def _do(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        self.statements += 1
+        with self._told():
+            return self.connection.execute(sql, values)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise Unavailable(
+                f"The warehouse {self.path} cannot be written: {error}. Is {SETTING} right?"
+            ) from error
+
+
+def _plain(kind: Kind, rows: Rows) -> Iterable[tuple[Any, ...]]:
+    """SQLite's driver has no moments of its own any more."""
+    moments = [at for at, one in enumerate(kind.all_columns) if one.type is Type.MOMENT]
+    return (_with_text(row, moments) for row in rows) if moments else map(tuple, rows)
+
+
+def _with_text(row: tuple[Any, ...], moments: Sequence[int]) -> tuple[Any, ...]:
+    values = list(row)
+    for at in moments:
+        values[at] = None if values[at] is None else str(values[at])
+    return tuple(values)

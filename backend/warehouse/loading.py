@@ -1,0 +1,268 @@
+"""One load of the warehouse, step by step; killed at any of them, the next one goes on.
+
+connecting → reading → staging a kind → merging it → counting it → … → loaded → swept
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from backend.errors import LeaseLost, LoupeError, Unavailable
+from backend.jobs import holder
+from backend.settings import Settings
+from backend.storage.engine import Database
+from backend.warehouse import address as addresses
+from backend.warehouse import ledger, outbox, reading, tables
+from backend.warehouse.dialects import opening
+from backend.warehouse.dialects.base import Range, Warehouse
+from backend.warehouse.ledger import Load
+from backend.warehouse.outbox import Part
+from backend.warehouse.tables import KINDS, Kind
+
+log = logging.getLogger(__name__)
+LARGEST = 1_000_000  # rows of one load, about
+LOOK = 0.5
+
+
+def run(database: Database, settings: Settings) -> bool:
+    """Publish all that waits, load by load; tells whether it was published.
+
+    Another loader that is at it is waited for, until it ends or is silent for too long. What goes
+    wrong stands in the ledger, as a sentence.
+    """
+    address = addresses.of(settings)
+    if address is None:
+        return False
+    while _is_needed(database, address):
+        load = _turn(database, settings)
+        try:
+            if load is not None:
+                _Loader(database, settings, address, load).run()
+        except LoupeError as error:
+            log.warning("The warehouse was not loaded: %s", error)
+            return False
+    return True
+
+
+def place(address: addresses.Address) -> str:
+    """Names a warehouse with the layout of its tables."""
+    return f"{address.digest} {tables.layout()}"
+
+
+def scratch(settings: Settings) -> Path:
+    """Folder of files that are on their way."""
+    return settings.cache / "warehouse"
+
+
+@dataclass(slots=True)
+class _Loader:
+    database: Database
+    settings: Settings
+    address: addresses.Address
+    load: Load
+    parts: list[Part] = field(default_factory=list)
+    rows: dict[str, int] = field(default_factory=dict)
+    warehouse: Warehouse | None = None
+
+    def run(self) -> None:
+        """Carry out the load."""
+        try:
+            with self._beating(), self._scratch() as folder, self._connected(folder) as warehouse:
+                self._sweep(warehouse)
+                self._lay(warehouse)
+                self._publish(warehouse)
+        except LeaseLost:
+            raise
+        except LoupeError as error:
+            self._failed(str(error))
+            raise
+        except OSError as error:
+            told = f"The disk of {scratch(self.settings)} does not take it: {error.strerror}."
+            self._failed(told)
+            raise Unavailable(told) from error
+
+    def _publish(self, warehouse: Warehouse) -> None:
+        self._take()
+        for name, parts in groupby(self.parts, key=lambda one: one.kind):
+            self._stage(warehouse, KINDS[name], list(parts))
+        with self.database.write.begin() as session:
+            ledger.fence(session, self.load)
+        warehouse.commit()
+        with self.database.write.begin() as session:
+            ledger.finish(session, self.load, self.rows, warehouse.statements)
+        if self.parts:
+            warehouse.sweep(self.load.version, list(self.rows))
+            with self.database.write.begin() as session:
+                ledger.swept(session, [self.load.id])
+
+    def _take(self) -> None:
+        with self.database.write.begin() as session:
+            ledger.fence(session, self.load)
+            order = list(KINDS)
+            taken = outbox.take(session, self.load.id, LARGEST)
+            self.parts = sorted(taken, key=lambda one: (order.index(one.kind), one.head, one.tail))
+            kinds = dict.fromkeys((one.kind for one in self.parts), 0)
+            values = {"row_counts": kinds, "swept": not kinds}
+            ledger.step(session, self.load, "reading", **values)
+
+    def _stage(self, warehouse: Warehouse, kind: Kind, parts: Sequence[Part]) -> None:
+        """One kind, from our rows to the count of what stands in the warehouse."""
+        self._step(f"staging {kind.name}")
+        warehouse.stage(kind, self.load.version)
+        count = standing = 0
+        with self.database.read.begin() as session:
+            for part in parts:
+                for rows in reading.rows(session, part, self.load.version):
+                    warehouse.add(kind, rows)
+                    count += len(rows)
+                    standing += sum(not row[-1] for row in rows)
+        warehouse.staged(kind, self.load.version)
+        self._step(f"merging {kind.name}")
+        warehouse.merge(kind, self.load.version, ranges(kind, [one for one in parts if one.gone]))
+        self._step(f"counting {kind.name}")
+        found = warehouse.count(kind, self.load.version, ranges(kind, parts))
+        if found != standing:
+            self._distrust()
+            raise Unavailable(
+                f"The warehouse has {found:,} rows of {kind.table} where {standing:,} were "
+                "published; all of it is published anew. Does another Loupe write there, too?"
+            )
+        self.rows[kind.name] = count
+
+    def _step(self, name: str) -> None:
+        with self.database.write.begin() as session:
+            ledger.step(session, self.load, name)
+
+    def _sweep(self, warehouse: Warehouse) -> None:
+        """Take away what loads have left that were killed or failed."""
+        with self.database.read.begin() as session:
+            left = ledger.unswept(session)
+        for one in left:
+            warehouse.sweep(one.version, list(one.rows))
+        if left:
+            with self.database.write.begin() as session:
+                ledger.swept(session, [one.id for one in left])
+
+    def _lay(self, warehouse: Warehouse) -> None:
+        """A warehouse that we do not know gets its tables, and all that there is."""
+        here = place(self.address)
+        with self.database.read.begin() as session:
+            if ledger.laid(session) == here:
+                return
+        self._step("laying tables")
+        warehouse.lay()
+        newest = warehouse.newest()
+        there = {name: warehouse.heads(kind) if newest else [] for name, kind in KINDS.items()}
+        with self.database.write.begin() as session:
+            ledger.fence(session, self.load)
+            outbox.enlist_all(session)
+            for name, parts in there.items():
+                outbox.enlist(session, name, parts)
+            ledger.set_laid(session, here)
+            if newest >= self.load.version:
+                self.load = ledger.outrun(session, self.load, newest)
+
+    def _distrust(self) -> None:
+        with self.database.write.begin() as session:
+            ledger.fence(session, self.load)
+            ledger.set_laid(session, "")
+
+    def _failed(self, reason: str) -> None:
+        spent = self.warehouse.statements if self.warehouse else 0
+        with suppress(LeaseLost), self.database.write.begin() as session:
+            ledger.fail(session, self.load, reason, spent)
+
+    @contextmanager
+    def _connected(self, folder: Path) -> Iterator[Warehouse]:
+        self.warehouse = warehouse = opening.connect(self.address, folder)
+        try:
+            yield warehouse
+        finally:
+            warehouse.close()
+
+    @contextmanager
+    def _scratch(self) -> Iterator[Path]:
+        """A folder of our own; those of loaders that were killed here go with it."""
+        home = scratch(self.settings)
+        shutil.rmtree(home, ignore_errors=True)
+        folder = home / str(self.load.id)
+        folder.mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
+    @contextmanager
+    def _beating(self) -> Iterator[None]:
+        """Show that we live, however long a statement takes."""
+        done = threading.Event()
+
+        def beat() -> None:
+            while not done.wait(self.settings.lease_seconds / 4):
+                with suppress(SQLAlchemyError, Unavailable):
+                    try:
+                        with self.database.write.begin() as session:
+                            ledger.beat(session, self.load)
+                    except LeaseLost:
+                        return
+
+        thread = threading.Thread(target=beat, name="beats", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def ranges(kind: Kind, parts: Sequence[Part]) -> list[Range]:
+    """The ranges of a key that parts have, those side by side as one."""
+    found: list[list[tuple[str, int, int]]] = []
+    for part in parts:
+        head = (kind.head.column, *reading.within(kind.head, part.head))
+        bounds = [head]
+        if kind.tail is not None:
+            bounds.append((kind.tail.column, *reading.within(kind.tail, part.tail)))
+        if found and found[-1][:-1] == bounds[:-1] and found[-1][-1][2] + 1 == bounds[-1][1]:
+            found[-1][-1] = (bounds[-1][0], found[-1][-1][1], bounds[-1][2])
+        else:
+            found.append(bounds)
+    return [Range(tuple(one)) for one in found]
+
+
+def _is_needed(database: Database, address: addresses.Address) -> bool:
+    with database.read.begin() as session:
+        return outbox.waits(session) or ledger.laid(session) != place(address)
+
+
+def _turn(database: Database, settings: Settings) -> Load | None:
+    """A load of our own, once no other one runs; nothing: look again whether one is needed."""
+    seen, since = None, time.monotonic()
+    while True:
+        with database.write.begin() as session:
+            running = ledger.running(session)
+            if running is None:
+                return ledger.begin(session)
+            if seen is None or (running.id, running.beats) != (seen.id, seen.beats):
+                seen, since = running, time.monotonic()
+            if reason := _why_free(running, time.monotonic() - since, settings.lease_seconds):
+                log.info("Load %d ends: %s", running.id, reason)
+                ledger.take_over(session, running, reason)
+                continue
+        time.sleep(LOOK)
+
+
+def _why_free(load: Load, silent: float, lease: float) -> str:
+    if holder.gone(load.holder):
+        return "Its loader died."
+    return f"Its loader was silent for {lease:g} seconds." if silent > lease else ""

@@ -1,0 +1,349 @@
+"""What is published: a row a kind, with the warehouse's columns and where each comes from.
+
+Adding a kind is a row in KINDS. A kind travels in parts: rows whose first columns are near.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import false
+
+from backend.storage import tables
+
+PREFIX = "loupe_"
+STANDING = "_now"
+
+
+class Type(StrEnum):
+    """What a column holds."""
+
+    WHOLE = "whole"
+    REAL = "real"
+    TEXT = "text"
+    FLAG = "flag"
+    MOMENT = "moment"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the warehouse; `source` is the column of ours, where it is one."""
+
+    name: str
+    type: Type
+    source: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """How a number of a key is cut into parts: so many to one part."""
+
+    column: str
+    size: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of row that is published.
+
+    Its parts follow from `head` and `tail`. What changes in `watched` concerns it, with as many
+    rows as `weight` says, and at once where `urgent` (SQL over a row of it) holds.
+    """
+
+    name: str
+    row: Any
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+    head: Span
+    tail: Span | None = None
+    watched: Any = None
+    weight: str = "1"
+    urgent: str = ""
+    removed: Any = None
+
+    @property
+    def table(self) -> str:
+        """What the warehouse calls it."""
+        return f"{PREFIX}{self.name}"
+
+    @property
+    def view(self) -> str:
+        """What shows those that stand."""
+        return f"{self.table}{STANDING}"
+
+    @property
+    def all_columns(self) -> tuple[Column, ...]:
+        """Its columns, with what every published row has."""
+        return (*self.columns, VERSION, DELETED)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all its columns."""
+        return [column.name for column in self.all_columns]
+
+    @property
+    def changes(self) -> Any:
+        """The table of ours whose changes concern it."""
+        return (self.watched or self.row).__table__
+
+    @property
+    def gone(self) -> Any:
+        """Whether a row that is there counts as deleted."""
+        return false() if self.removed is None else self.removed.is_not(None)
+
+    def source(self, name: str) -> Any:
+        """The column of ours behind a column of the warehouse."""
+        return next(column.source for column in self.columns if column.name == name)
+
+
+VERSION = Column("version", Type.WHOLE)
+DELETED = Column("deleted", Type.FLAG)
+
+
+def _whole(name: str, source: Any) -> Column:
+    return Column(name, Type.WHOLE, source)
+
+
+def _real(name: str, source: Any) -> Column:
+    return Column(name, Type.REAL, source)
+
+
+def _text(name: str, source: Any) -> Column:
+    return Column(name, Type.TEXT, source)
+
+
+def _flag(name: str, source: Any) -> Column:
+    return Column(name, Type.FLAG, source)
+
+
+def _moment(name: str, source: Any) -> Column:
+    return Column(name, Type.MOMENT, source)
+
+
+def _project() -> Kind:
+    row = tables.ProjectRow
+    columns = (
+        _whole("id", row.id),
+        _text("name", row.name),
+        _text("task", row.task),
+        _moment("created_at", row.created),
+    )
+    return Kind("project", row, ("id",), columns, Span("id"), removed=row.removed)
+
+
+def _class() -> Kind:
+    row = tables.ClassRow
+    columns = (
+        _whole("id", row.id),
+        _whole("project_id", row.project_id),
+        _text("name", row.name),
+        _text("color", row.color),
+        _whole("severity", row.severity),
+        _whole("merged_into_id", row.merged_into_id),
+        _moment("retired_at", row.retired),
+    )
+    return Kind("class", row, ("id",), columns, Span("id"))
+
+
+def _image() -> Kind:
+    row = tables.ImageRow
+    columns = (
+        _whole("id", row.id),
+        _whole("project_id", row.project_id),
+        _text("name", row.name),
+        _text("sha256", row.sha256),
+        _whole("width", row.width),
+        _whole("height", row.height),
+        _moment("added_at", row.added),
+        _text("split", row.split),
+        _text("lot", row.group),
+        _whole("golden_id", row.golden_id),
+        _flag("is_golden", row.is_golden),
+        _text("state", row.state),
+        _whole("revision", row.version),
+        _whole("label_id", row.label_id),
+        _text("comment", row.comment),
+        _text("author", row.author),
+        _whole("boxes", row.boxes),
+    )
+    return Kind("image", row, ("id",), columns, Span("id", 1000), removed=row.deleted)
+
+
+def _label() -> Kind:
+    """The boxes of each revision; those of the newest one of their image stand."""
+    row = tables.RevisionRow
+    columns = (
+        _whole("image_id", row.image_id),
+        _whole("revision", row.version),
+        Column("box", Type.TEXT),
+        Column("class_id", Type.WHOLE),
+        Column("x1", Type.REAL),
+        Column("y1", Type.REAL),
+        Column("x2", Type.REAL),
+        Column("y2", Type.REAL),
+        Column("origin", Type.TEXT),
+        Column("author", Type.TEXT),
+        Column("run_id", Type.WHOLE),
+        Column("run_image_id", Type.WHOLE),
+        Column("run_idx", Type.WHOLE),
+        _text("saved_by", row.author),
+        _moment("saved_at", row.at),
+    )
+    return Kind("label", row, ("image_id", "revision", "box"), columns, Span("image_id", 100))
+
+
+def _model() -> Kind:
+    row = tables.ModelRow
+    columns = (
+        _whole("id", row.id),
+        _whole("project_id", row.project_id),
+        _whole("model_number", row.number),
+        _text("family", row.family),
+        _text("state", row.state),
+        _flag("champion", row.champion),
+        _moment("made_at", row.at),
+        _text("author", row.author),
+        _text("weights", row.weights),
+        _text("classes", row.classes),
+        _text("class_ids", row.class_ids),
+        _text("parameters", row.parameters),
+        _text("metrics", row.metrics),
+        _whole("snapshot_id", row.snapshot_id),
+        _whole("parent_id", row.parent_id),
+        _whole("job_id", row.job_id),
+    )
+    return Kind("model", row, ("id",), columns, Span("id"))
+
+
+def _run() -> Kind:
+    row = tables.RunRow
+    columns = (
+        _whole("id", row.id),
+        _whole("project_id", row.project_id),
+        _whole("model_id", row.model_id),
+        _text("model", row.model),
+        _text("family", row.family),
+        _text("weights", row.weights),
+        _text("runtime", row.runtime),
+        _text("purpose", row.purpose),
+        _text("source", row.source),
+        _text("parameters", row.parameters),
+        _text("author", row.author),
+        _moment("started_at", row.at),
+        _moment("finished_at", row.finished),
+        _whole("images", row.images),
+        _real("seconds", row.seconds),
+    )
+    return Kind("run", row, ("id",), columns, Span("id"), urgent="finished IS NOT NULL")
+
+
+def _run_image() -> Kind:
+    row = tables.RunImageRow
+    columns = (
+        _whole("run_id", row.run_id),
+        _whole("image_id", row.image_id),
+        _text("name", row.name),
+        _text("sha256", row.sha256),
+        _whole("width", row.width),
+        _whole("height", row.height),
+        _text("status", row.status),
+        _text("error", row.error),
+        _real("milliseconds", row.milliseconds),
+        _text("worker", row.worker),
+        _whole("detections", row.detections),
+        _real("doubt", row.doubt),
+    )
+    spans = Span("run_id"), Span("image_id", 1000)
+    return Kind("run_image", row, ("run_id", "image_id"), columns, *spans)
+
+
+def _detection() -> Kind:
+    """Detections are written, and taken away, with the image that the run saw."""
+    row = tables.DetectionRow
+    columns = (
+        _whole("run_id", row.run_id),
+        _whole("image_id", row.image_id),
+        _whole("idx", row.idx),
+        _whole("class_id", row.class_id),
+        _text("label", row.label),
+        _real("score", row.score),
+        _real("x1", row.x1),
+        _real("y1", row.y1),
+        _real("x2", row.x2),
+        _real("y2", row.y2),
+    )
+    return Kind(
+        "detection",
+        row,
+        ("run_id", "image_id", "idx"),
+        columns,
+        Span("run_id"),
+        Span("image_id", 1000),
+        watched=tables.RunImageRow,
+        weight="detection_count",
+    )
+
+
+def _metric() -> Kind:
+    row = tables.MetricRow
+    columns = (
+        _whole("job_id", row.job_id),
+        _text("name", row.name),
+        _whole("class_id", row.class_id),
+        _whole("model_id", row.model_id),
+        _text("split", row.split),
+        _real("value", row.value),
+    )
+    return Kind("metric", row, ("job_id", "name", "class_id"), columns, Span("job_id"))
+
+
+def _decision() -> Kind:
+    row = tables.DecisionRow
+    columns = (
+        _whole("id", row.id),
+        _whole("run_id", row.run_id),
+        _whole("image_id", row.image_id),
+        _whole("idx", row.idx),
+        _text("verdict", row.verdict),
+        _text("author", row.author),
+        _moment("decided_at", row.at),
+        _real("seconds", row.seconds),
+        _whole("undoes", row.undoes),
+        _whole("revision", row.revision),
+    )
+    return Kind("decision", row, ("id",), columns, Span("id", 1000))
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        _project(),
+        _class(),
+        _image(),
+        _label(),
+        _model(),
+        _run(),
+        _run_image(),
+        _detection(),
+        _metric(),
+        _decision(),
+    )
+}
+
+
+def layout() -> str:
+    """Names this layout of the warehouse: where it differs, tables are to be upgraded."""
+    told = [
+        (kind.name, [(column.name, column.type.value) for column in kind.all_columns])
+        for kind in KINDS.values()
+    ]
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+
+
+def of_changes(table: str) -> Sequence[Kind]:
+    """The kinds that a change of a table of ours concerns."""
+    return [kind for kind in KINDS.values() if kind.changes.name == table]

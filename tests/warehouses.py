@@ -1,0 +1,155 @@
+"""Real warehouses for the tests: a SQLite file, a PostgreSQL database, Snowflake's emulator."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from pydantic import SecretStr
+
+from backend.settings import Settings
+from backend.storage.engine import Database
+from backend.warehouse import loading, outbox
+
+SERVE = "import uvicorn, fakesnow.server as s; uvicorn.run(s.app, host='127.0.0.1', port={port}, log_level='critical')"  # noqa: E501
+
+
+@dataclass(frozen=True)
+class Place:
+    """A warehouse of a test: its URL, what its loader's environment says, how to ask it."""
+
+    url: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    port: int = 0
+    database: str = ""
+
+    def ask(self, sql: str) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        if self.url.startswith("sqlite"):
+            with closing(sqlite3.connect(self.url.removeprefix("sqlite:///"))) as lite:
+                return lite.execute(sql).fetchall()
+        if self.url.startswith("postgresql"):
+            with psycopg.connect(self.url.replace("+psycopg", "")) as connection:
+                return connection.execute(sql).fetchall()
+        with closing(connector(self.port, self.database)) as snow, snow.cursor() as cursor:
+            rows: list[tuple[Any, ...]] = cursor.execute(sql).fetchall()
+            return rows
+
+
+def connector(port: int, database: str) -> Any:
+    """The emulator, asked by Snowflake's own connector."""
+    os.environ["SNOWFLAKE_DISABLE_PLATFORM_DETECTION"] = "true"
+    import snowflake.connector
+
+    return snowflake.connector.connect(
+        account="fakesnow", user="loupe", password="x", host="127.0.0.1", port=port,
+        protocol="http", database=database, schema="s1", login_timeout=60, network_timeout=120,
+        session_parameters={"CLIENT_TELEMETRY_ENABLED": False},
+    )  # fmt: skip
+
+
+@contextmanager
+def emulator(folder: Path) -> Iterator[int]:
+    """Snowflake's emulator as a process of its own; yields its port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-W", "ignore", "-c", SERVE.format(port=port)]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+    try:
+        _answers(process, port)
+        yield port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def place(kind: str, folder: Path, server: str = "", port: int = 0) -> Place:
+    """An empty warehouse."""
+    if kind == "sqlite":
+        return Place(f"sqlite:///{folder / 'results.db'}")
+    if kind == "postgres":
+        return Place(server)
+    database = f"d{uuid.uuid4().hex[:12]}"
+    home = folder / "snowflake"
+    home.mkdir()
+    file = home / "connections.toml"
+    file.write_text(
+        f'[here]\naccount = "fakesnow"\nuser = "loupe"\npassword = "x"\nhost = "127.0.0.1"\n'
+        f'port = {port}\nprotocol = "http"\ndatabase = "{database}"\nschema = "s1"\n'
+    )
+    file.chmod(0o600)
+    url = "snowflake://?connection_name=here"
+    return Place(url, {"SNOWFLAKE_HOME": str(home)}, port, database)
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """A house whose results are published."""
+
+    database: Database
+    settings: Settings
+    place: Place
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a loader of it is started with."""
+        return {
+            **os.environ,
+            **self.place.environment,
+            "LOUPE_HOME": str(self.settings.home),
+            "LOUPE_DATABASE_URL": self.settings.operational_url,
+            "LOUPE_WAREHOUSE_URL": self.place.url,
+            "LOUPE_LEASE_SECONDS": str(self.settings.lease_seconds),
+        }
+
+    def load(self) -> None:
+        """Publish all that waits; Snowflake's connector has a process of its own."""
+        if self.place.environment:
+            child = self.start()
+            assert child.wait() == 0
+        else:
+            assert loading.run(self.database, self.settings)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """A loader as a process of its own."""
+        command = [sys.executable, "-m", "tests.loader"]
+        return subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL)
+
+
+def publishing(database: Database, home: Path, where: Place, lease: float = 60.0) -> Publishing:
+    """A house that publishes from now on."""
+    url = database.engine.url.render_as_string(hide_password=False)
+    settings = Settings(
+        home=home,
+        database_url=SecretStr(url),
+        warehouse_url=SecretStr(where.url),
+        lease_seconds=lease,
+    )
+    with database.write.begin() as session:
+        outbox.install(session)
+    return Publishing(database, settings, where)
+
+
+def _answers(process: subprocess.Popen[bytes], port: int) -> None:
+    while process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError("The emulator has not started.")

@@ -1,0 +1,74 @@
+"""A worker publishes by itself, and notes nothing where there is no warehouse."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from backend.domain import Detection, Run, RunImage
+from backend.storage import findings, types
+from backend.storage.tables import LoadRow, OutboxRow
+from backend.warehouse import outbox
+from tests import whole_home
+from tests.workers import running
+from tests.workers.running import House
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with running.house(tmp_path) as built:
+        yield built
+
+
+def published(house: House) -> int:
+    file = house.home / "results.db"
+    if not file.is_file():
+        return 0
+    with closing(sqlite3.connect(file)) as lite:
+        there = lite.execute("SELECT 1 FROM sqlite_master WHERE name = 'loupe_detection_now'")
+        if there.fetchone() is None:
+            return 0
+        return int(lite.execute("SELECT count(*) FROM loupe_detection_now").fetchone()[0])
+
+
+def find(house: House, run: int, found: int) -> None:
+    boxes = tuple(Detection(i, 1, i + 5, 9, "x", 0.5, i) for i in range(found))
+    with house.database.write.begin() as session:
+        findings.start(session, Run(run, "v2", "yolo", types.now()))
+        findings.record(session, run, [RunImage(1, "1", detections=boxes)])
+        findings.finish(session, run, 1.0, {})
+
+
+def test_what_a_run_found_is_published_when_it_ends(house: House) -> None:
+    whole_home.fill(house.database)
+    with house.database.write.begin() as session:
+        session.query(OutboxRow).delete()
+        session.query(LoadRow).delete()
+    house.start_worker(LOUPE_WAREHOUSE_URL=f"sqlite:///{house.home}/results.db")
+    house.until_true(lambda: published(house) == 6)
+    find(house, 77, 40)
+    house.until_true(lambda: published(house) == 46)
+    house.stop()
+    house.until_empty()
+    assert not (house.home / "cache" / "warehouse").exists()
+
+
+def test_without_a_warehouse_nothing_is_noted(house: House) -> None:
+    with house.database.write.begin() as session:
+        outbox.install(session)
+    find(house, 77, 2)
+    house.start_worker()
+
+    def is_removed() -> bool:
+        with house.database.read() as session:
+            return session.scalar(select(func.count()).select_from(OutboxRow)) == 0
+
+    house.until_true(is_removed)
+    find(house, 78, 2)
+    assert is_removed()
+    house.stop()
