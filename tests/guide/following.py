@@ -41,13 +41,13 @@ class Copy:
 
     def follow(self, section: str) -> list[Step]:
         """Do what a section says."""
-        steps = list(_steps(section))
-        for step in steps:
+        done = list(steps(section))
+        for step in done:
             path = self.root / step.path
             text = path.read_text("utf-8") if step.how else ""
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(_put(step, text), "utf-8")
-        return steps
+        return done
 
     def run(self, *command: str) -> str:
         """Run Python there; what it said, where it went well."""
@@ -83,7 +83,8 @@ def section(page: str, title: str) -> str:
     return found[1]
 
 
-def _steps(text: str) -> Iterator[Step]:
+def steps(text: str) -> Iterator[Step]:
+    """What a text says is put where."""
     for path, how, what, block in BLOCK.findall(text):
         yield Step(path, how, what.replace("\\n", "\n"), block)
 

@@ -15,7 +15,7 @@ from app import cli, server
 from backend.settings import Settings
 from backend.storage.tables import Base
 from tests import assets
-from tests.guide import paper
+from tests.guide import following, paper
 
 PAGES = paper.pages()
 ALL = "\n".join(PAGES.values())
@@ -26,6 +26,7 @@ MODULES = {
     "tally": "backend.review.tally",
 }
 COMMON = {"-h", "--help", "-v", "--verbose", "--version"}
+FILE = re.compile(r"(?:app|backend|workers|assets|tests)/[\w/.*-]+")
 COMPLETION = {"--install-completion", "--show-completion"}
 
 
@@ -64,7 +65,7 @@ def test_a_page_has_one_title_and_its_links_lead_somewhere(name: str) -> None:
 def test_the_guide_names_every_setting_and_no_other() -> None:
     listed = [row[0].strip("`") for row in paper.table(PAGES["settings"], "setting")]
     assert sorted(listed) == sorted(f"LOUPE_{name.upper()}" for name in Settings.model_fields)
-    assert set(re.findall(r"LOUPE_\w*[A-Z]", ALL)) <= set(listed)
+    assert set(re.findall(r"LOUPE_\w*[A-Z](?!\w)", ALL)) <= set(listed)
 
 
 def test_the_guide_lists_every_command_with_every_option_and_no_other() -> None:
@@ -156,3 +157,12 @@ def test_an_address_that_a_page_names_is_answered() -> None:
     assert "/health" in named
     for address in named:
         assert any(path == address or path.startswith(f"{address}/") for path in paths), address
+
+
+def test_a_file_that_a_page_names_is_there() -> None:
+    texts = [ALL, paper.README.read_text("utf-8"), (paper.ROOT / "CONTRIBUTING.md").read_text()]
+    named = {one for one in paper.code("\n".join(texts)) if FILE.fullmatch(one)}
+    made = {step.path for step in following.steps(PAGES["adding"]) if not step.how}
+    lost = {one for one in named - made if "/x" not in one and not any(paper.ROOT.glob(one))}
+    assert len(named) > 50
+    assert lost == set()
