@@ -21,7 +21,7 @@ import sys
 from app.commands import tools
 from app.commands.jobs import waiting
 from backend.jobs import queue
-with tools.open_rooms() as at:
+with tools.open_tools() as at:
     with at.database.read.begin() as session:
         job = queue.get(session, int(sys.argv[1]))
     waiting.to_the_end(at, job, quiet=True)
