@@ -7,34 +7,33 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.domain import JobState, Task
-from backend.jobs import kinds, queue
-from backend.projects import catalogue
+from backend.domain import JobState
+from backend.jobs import queue
+from backend.models import trainings
 from backend.storage import tables
 from tests.journeys.conftest import Site
 
 pytestmark = pytest.mark.slow
 
 
-def asked(site: Site, name: str) -> int:
+def asked(site: Site) -> int:
     """A training that somebody else has asked for."""
+    project = site.project(images=12)
     with site.database.write.begin() as session:
-        project = catalogue.create(session, name, Task.DETECT, ("open",))
-        request = kinds.Train(project.id, model_id=0, snapshot_id=0, family="golden")
-        return queue.enqueue(session, request, author="ana").id
+        return trainings.retrain(session, project.id, "golden", author="ana").job.id
 
 
 def test_a_click_on_retrain_shows_the_place_in_the_queue_and_when_it_begins(
     desk: Page, idle: Site
 ) -> None:
     boards = idle.project(images=12)
-    past = asked(idle, "done")
+    past = asked(idle)
     with idle.database.write.begin() as session:
         row = session.get_one(tables.JobRow, past)
         row.state, row.attempt = JobState.DONE, 1
         row.started, row.finished = row.at, row.at + timedelta(minutes=3)
-    asked(idle, "first")
-    asked(idle, "second")
+    asked(idle)
+    asked(idle)
     desk.goto(f"/?project={boards.id}&tab=train")
     desk.get_by_role("button", name="Retrain").click()
     expect(
@@ -47,7 +46,7 @@ def test_a_click_on_retrain_shows_the_place_in_the_queue_and_when_it_begins(
 def test_a_waiting_job_is_cancelled_and_tried_again_and_its_log_says_so(
     desk: Page, idle: Site
 ) -> None:
-    job = asked(idle, "third")
+    job = asked(idle)
     desk.goto("/?tab=jobs")
     row = desk.locator(f"[data-job='{job}']")
     row.get_by_role("button", name="Log").click()

@@ -236,14 +236,14 @@ def test_an_export_lists_what_could_not_be_written(desk: Page, working: Site) ->
 def test_a_waiting_job_is_cancelled(desk: Page, working: Site, boards: Project) -> None:
     with working.database.write.begin() as session:
         # It waits for a job that never ends, so it stays where it is.
-        first = queue.enqueue(session, kinds.Publish(boards.id, 0, "never"), author="ana")
+        first = queue.enqueue(session, kinds.Check(boards.id), author="ana")
         queue.pause(session, first.id)
-        job = queue.enqueue(session, kinds.Publish(boards.id, 0), author="ana", after=first.id)
+        job = queue.enqueue(session, kinds.Check(boards.id), author="ana", after=first.id)
     desk.goto("/?tab=jobs")
     row = desk.locator(f"[data-job='{job.id}']")
     desk.get_by_role("combobox", name="All kinds").select_option("Training")
     expect(row).not_to_be_attached()
-    desk.get_by_role("combobox", name="All kinds").select_option("Export of a model")
+    desk.get_by_role("combobox", name="All kinds").select_option("Check of the worker")
     desk.get_by_role("combobox", name="Everybody").select_option("ana")
     row.get_by_role("button", name="Cancel").click()
     expect(row.get_by_text("Cancelled")).to_be_visible()
