@@ -88,7 +88,7 @@ def hidden(error: Exception) -> str:
 
 def _ours(request: Request, error: Exception) -> Response:  # noqa: ARG001
     status = next(status for kind, status in STATUS if isinstance(error, kind))
-    body: dict[str, Any] = {"error": unusable.readable(str(error))}
+    body: dict[str, Any] = {"error": unusable.sentence(error)}
     if isinstance(error, errors.Conflict):
         theirs = error.theirs
         body["theirs"] = shapes.revision(theirs) if isinstance(theirs, Revision) else dict(theirs)

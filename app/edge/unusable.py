@@ -37,6 +37,7 @@ WORDS: Mapping[str, str] = {
     "json_invalid": "it is no JSON",
 }
 LONGEST_PLACE = 80
+LONGEST_SENTENCE = 1000
 # Where a value may be of several types, its place ends with the one that was tried.
 TYPES = ("int", "float", "str", "bool")
 
@@ -48,6 +49,12 @@ def words(faults: Sequence[Any]) -> str:
     place = ".".join(named)[:LONGEST_PLACE]
     told = WORDS.get(first.get("type", ""), "it cannot be used")
     return f"{readable(place) or 'its body'}: {told.format_map(first.get('ctx', {}))}"
+
+
+def sentence(error: Exception) -> str:
+    """What an error says; what somebody sent may be long, and is cut where it is repeated."""
+    said, half = readable(str(error)), LONGEST_SENTENCE // 2
+    return said if len(said) <= LONGEST_SENTENCE else f"{said[:half]} … {said[-half:]}"
 
 
 def readable(text: str) -> str:

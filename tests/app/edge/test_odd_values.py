@@ -53,6 +53,12 @@ def test_an_odd_value_is_named(
     assert said in answer.json()["error"]
 
 
+def test_a_name_that_was_sent_is_not_repeated_at_any_length(lars: TestClient) -> None:
+    said = lars.get(f"/api/projects/{'a' * 3000}/runs").json()["error"]
+    assert said.startswith("There is no project named 'aaa")
+    assert len(said) < 1100
+
+
 @pytest.mark.parametrize("body", [b'{"x', b"\xff\xfe", b"[" * 100_000, b'{"model": "\\ud800"}'])
 def test_a_body_that_cannot_be_read_is_refused(
     lars: TestClient, project: Project, body: bytes
