@@ -10,7 +10,7 @@ import typer
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import terminal
-from app.commands import labels, models, review, runs, site, upkeep
+from app.commands import labels, models, review, runs, site, upkeep, warehouse
 from app.commands.jobs import work
 from app.commands.projects import classes, look, people, steering
 from backend import version as code
@@ -26,7 +26,20 @@ cli = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-ROOMS = (site, labels, look, classes, models, steering, runs, work, review, people, upkeep)
+ROOMS = (
+    site,
+    labels,
+    look,
+    classes,
+    models,
+    steering,
+    runs,
+    work,
+    review,
+    warehouse,
+    people,
+    upkeep,
+)
 for room in ROOMS:
     room.add_to(cli)
 

@@ -124,9 +124,10 @@ class Publishing:
         else:
             assert loading.run(self.database, self.settings)
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """A loader as a process of its own."""
-        command = [sys.executable, "-m", "tests.loader"]
+    def start(self, step: str = "", number: int = 0) -> subprocess.Popen[bytes]:
+        """A loader as a process of its own; at a step it may send itself a signal."""
+        at = [step, str(number)] if step else []
+        command = [sys.executable, "-m", "tests.loader", *at]
         return subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL)
 
 

@@ -46,8 +46,8 @@ def fill(database: Database, sha256: str = "a" * 64) -> int:
         session.execute(insert(tables.LoginRow), [{"id": "f" * 64, "person": "ana"}])
         chosen = {"project_id": project.id, "digest": "d" * 64, "images": sorted(ids.values())}
         session.execute(insert(tables.SelectionRow), [chosen])
-        part = {"kind": "image", "head": 0, "tail": 0, "row_count": 1, "gone": False}
-        session.execute(insert(tables.OutboxRow.__table__), [{**part, "urgent": False}])
+        part = {"kind": "image", "head": 0, "tail": 0, "rows": 1, "gone": False}
+        session.execute(insert(tables.OutboxRow), [{**part, "urgent": False}])
         session.add(tables.LoadRow(state="loaded", holder="host:1:1", version=1))
         agenda.take(session, RUN, agenda.Choice(), "tab", "bo")
     return project.id

@@ -166,6 +166,12 @@ def unswept(session: Session) -> list[Load]:
     return [_load(row) for row in session.scalars(query)]
 
 
+def is_broken_off(session: Session) -> bool:
+    """Whether a loader has died, here, in the midst of it."""
+    load = running(session)
+    return bool(unswept(session)) or (load is not None and holder.gone(load.holder))
+
+
 def swept(session: Session, ids: Sequence[int]) -> None:
     """Nothing is left of these loads."""
     session.execute(update(Row).where(Row.id.in_(ids)).values(swept=True))

@@ -95,11 +95,13 @@ class _Loader:
         self._take()
         for name, parts in groupby(self.parts, key=lambda one: one.kind):
             self._stage(warehouse, KINDS[name], list(parts))
+        if self.parts:
+            with self.database.write.begin() as session:
+                ledger.fence(session, self.load)
+            warehouse.commit()
         with self.database.write.begin() as session:
-            ledger.fence(session, self.load)
-        warehouse.commit()
-        with self.database.write.begin() as session:
-            ledger.finish(session, self.load, self.rows, warehouse.statements)
+            # What is swept after this is counted with it.
+            ledger.finish(session, self.load, self.rows, warehouse.statements + len(self.rows))
         if self.parts:
             warehouse.sweep(self.load.version, list(self.rows))
             with self.database.write.begin() as session:
@@ -242,17 +244,18 @@ def ranges(kind: Kind, parts: Sequence[Part]) -> list[Range]:
 
 def _is_needed(database: Database, address: addresses.Address) -> bool:
     with database.read.begin() as session:
-        return outbox.waits(session) or ledger.laid(session) != place(address)
+        broken = ledger.running(session) is not None or ledger.unswept(session)
+        return bool(broken or outbox.waits(session) or ledger.laid(session) != place(address))
 
 
 def _turn(database: Database, settings: Settings) -> Load | None:
-    """A load of our own, once no other one runs; nothing: look again whether one is needed."""
+    """A load of our own; nothing, once one of another has ended: is one needed still?"""
     seen, since = None, time.monotonic()
     while True:
         with database.write.begin() as session:
             running = ledger.running(session)
             if running is None:
-                return ledger.begin(session)
+                return ledger.begin(session) if seen is None else None
             if seen is None or (running.id, running.beats) != (seen.id, seen.beats):
                 seen, since = running, time.monotonic()
             if reason := _why_free(running, time.monotonic() - since, settings.lease_seconds):

@@ -66,7 +66,7 @@ def is_due(session: Session, settings: Settings) -> bool:
     rests = ledger.rests_until(session)
     if rests is not None and now() < rests:
         return False
-    if ledger.laid(session) != loading.place(where):
+    if ledger.laid(session) != loading.place(where) or ledger.is_broken_off(session):
         return True
     waiting = outbox.waiting(session)
     if waiting.oldest is None:

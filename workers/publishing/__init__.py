@@ -1,7 +1,7 @@
-"""The worker's part in publishing: it has changes noted, and starts a loader when one is due.
+"""Has changes noted, and starts a loader when one is due; may ask the warehouse alone.
 
 The loader is a process of its own, `python -m workers.publishing FD`, and there only while it
-loads: nothing that waits for a warehouse holds up the worker. It may ask the warehouse alone.
+loads: nothing that waits for a warehouse holds up the worker.
 """
 
 from __future__ import annotations

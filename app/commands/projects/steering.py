@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -13,7 +11,6 @@ from app.commands import tools
 from app.commands.jobs import waiting
 from app.terminal import AsJson
 from backend.errors import Refused
-from backend.jobs import kinds, queue
 from backend.labels import bulk, gallery
 from backend.models import registry
 from backend.projects import catalogue, members
@@ -27,7 +24,7 @@ States = Annotated[list[str] | None, typer.Option("--state", help="Only images i
 def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
     cli.command("members")(members_)
-    for command in (promote, publish, propose, split):
+    for command in (promote, propose, split):
         cli.command()(command)
 
 
@@ -47,32 +44,6 @@ def promote(
         terminal.document({"project": project, "champion": champion.name})
     else:
         terminal.say(f"{champion.name} is the champion of {project} now.")
-
-
-def publish(
-    project: Project,
-    out: Annotated[Path, typer.Argument(help="A new .zip.")],
-    model: Annotated[str, typer.Option(help="vN or champion.")] = registry.CHAMPION,
-    runtime: Annotated[str, typer.Option(help="The form to write it in.")] = "onnx",
-    as_json: AsJson = False,
-) -> None:
-    """Write a model for use outside of Loupe.
-
-    Example: loupe publish boards boards-v3.zip --model v3
-    """
-    if out.exists() or not out.parent.is_dir():
-        raise Refused(f"{out} is there already, or its folder is not; name a new file.")
-    with tools.open_tools() as at:
-        with at.database.write.begin() as session:
-            found = registry.find(session, catalogue.find(session, project).id, model)
-            request = kinds.Publish(found.project_id, found.id, runtime)
-            job = queue.enqueue(session, request, author=tools.me())
-        job = waiting.to_the_end(at, job, as_json)
-        shutil.copyfile(at.settings.exports / f"{job.id}.zip", out)
-    if as_json:
-        terminal.document({"model": found.name, "runtime": runtime, "path": str(out)})
-    else:
-        terminal.say(f"{out} holds {found.name} for {runtime}.")
 
 
 def propose(

@@ -26,7 +26,9 @@ OIDS = {
     Type.FLAG: "bool",
     Type.MOMENT: "timestamp",
 }
+NAME = "loupe load"
 PATIENCE = {
+    "application_name": NAME,
     "connect_timeout": 10,
     "tcp_user_timeout": 60_000,  # milliseconds
     "keepalives_idle": 20,
@@ -114,8 +116,14 @@ class Postgresql:
         with self._told():
             self.connection.commit()
 
-    def sweep(self, version: int, kinds: Sequence[str]) -> None:
-        """What was staged has gone with its transaction."""
+    def sweep(self, version: int, kinds: Sequence[str]) -> None:  # noqa: ARG002
+        # What was staged goes with its transaction: that of a frozen loader is ended here.
+        self._do(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s "
+            "AND datname = current_database() AND usename = current_user "
+            "AND pid <> pg_backend_pid()",
+            [NAME],
+        )
 
     def check(self) -> dict[str, Any]:
         who, where, version, may = self._do(

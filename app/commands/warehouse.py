@@ -1,0 +1,181 @@
+"""Commands for what leaves Loupe: results into a warehouse, models into files."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from app import terminal
+from app.commands import tools
+from app.commands.jobs import waiting
+from app.terminal import AsJson
+from backend.errors import NotFound, Refused, Unavailable
+from backend.jobs import kinds, presence, queue
+from backend.models import registry
+from backend.projects import catalogue
+from backend.storage.types import now
+from backend.warehouse import address, administration, loading, outbox, standing
+from backend.warehouse.standing import Standing
+
+Project = Annotated[str, typer.Argument(help="Name of the project.")]
+
+
+def add_to(cli: typer.Typer) -> None:
+    """Make these commands of `loupe`."""
+    for command in (publish, warehouse):
+        cli.command()(command)
+
+
+def publish(
+    project: Project,
+    out: Annotated[
+        Path | None,
+        typer.Argument(help="A new .zip for a model; without one: results, into the warehouse."),
+    ] = None,
+    model: Annotated[str, typer.Option(help="vN or champion.")] = registry.CHAMPION,
+    runtime: Annotated[str, typer.Option(help="The form to write a model in.")] = "onnx",
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Publish here, and end when all is in the warehouse.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish results into the warehouse now; or, with OUT, write a model for use outside.
+
+    Example: loupe publish boards --wait
+    """
+    with tools.open_tools() as at:
+        if out is None:
+            _publish_results(at, project, wait, as_json)
+        else:
+            _publish_model(at, project, out, (model, runtime), as_json)
+
+
+def warehouse(
+    action: Annotated[
+        Literal["check"] | None, typer.Argument(help="Check: connect, and say what is missing.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is published, what waits and what went wrong; or check the connection.
+
+    Example: loupe warehouse check
+    """
+    with tools.open_tools() as at:
+        if action == "check":
+            _check(at, as_json)
+            return
+        with at.database.read.begin() as session:
+            found = standing.of(session, at.settings)
+    if as_json:
+        terminal.document(asdict(found) if found else None)
+        return
+    if found is None:
+        raise NotFound(_none())
+    for sentence in sentences(found):
+        terminal.say(sentence)
+
+
+def sentences(found: Standing) -> list[str]:
+    """How the warehouse stands, for people."""
+    rows = ", ".join(f"{count:,} {kind}" for kind, count in found.rows.items())
+    told = [f"Results are published into {found.where}."]
+    if found.step:
+        told.append(f"A load is at it: {found.step}.")
+    if found.loaded is None:
+        told.append("Nothing was published yet.")
+    else:
+        told.append(f"Last published {found.loaded:%Y-%m-%d %H:%M} UTC.")
+    if found.waiting:
+        assert found.oldest is not None
+        minutes = (now() - found.oldest).total_seconds() / 60
+        told.append(f"{found.waiting:,} rows wait, the oldest for {minutes:,.0f} minutes.")
+    else:
+        told.append("Nothing waits.")
+    if found.error and found.since:
+        told.append(f"Since {found.since:%Y-%m-%d %H:%M} UTC it fails: {found.error}")
+    told.append(
+        f"In the last day: {found.statements:,} statements, {found.seconds:,.0f} seconds"
+        + (f"; rows published: {rows}." if rows else ".")
+    )
+    return told
+
+
+def _publish_results(at: tools.Tools, project: str, wait: bool, as_json: bool) -> None:
+    if not address.is_set(at.settings):
+        raise Refused(_none())
+    with at.database.write.begin() as session:
+        catalogue.find(session, project)
+        if outbox.install(session):
+            outbox.enlist_all(session)
+        waiting_ = outbox.hurry(session)
+        alive = bool(presence.living(session))
+    if wait or not alive:
+        done = loading.run(at.database, at.settings)
+        with at.database.read.begin() as session:
+            found = standing.of(session, at.settings)
+        if not done:
+            raise Unavailable(found.error if found else _none())
+    told = "published" if wait or not alive else "asked for"
+    if as_json:
+        terminal.document({"project": project, "rows": waiting_, "state": told})
+    else:
+        terminal.say(f"{waiting_:,} changed rows are {told}; loupe warehouse shows how it stands.")
+
+
+def _publish_model(
+    at: tools.Tools, project: str, out: Path, chosen: tuple[str, str], as_json: bool
+) -> None:
+    model, runtime = chosen
+    if out.exists() or not out.parent.is_dir():
+        raise Refused(f"{out} is there already, or its folder is not; name a new file.")
+    with at.database.write.begin() as session:
+        found = registry.find(session, catalogue.find(session, project).id, model)
+        request = kinds.Publish(found.project_id, found.id, runtime)
+        job = queue.enqueue(session, request, author=tools.me())
+    job = waiting.to_the_end(at, job, as_json)
+    shutil.copyfile(at.settings.exports / f"{job.id}.zip", out)
+    if as_json:
+        terminal.document({"model": found.name, "runtime": runtime, "path": str(out)})
+    else:
+        terminal.say(f"{out} holds {found.name} for {runtime}.")
+
+
+def _check(at: tools.Tools, as_json: bool) -> None:
+    where = address.of(at.settings)
+    if where is None:
+        raise Refused(_none())
+    script = administration.script(where)
+    try:
+        found = administration.check(where, loading.scratch(at.settings))
+    except Unavailable as error:
+        if not as_json:
+            _print(script)
+        raise Unavailable(str(error)) from error
+    if as_json:
+        terminal.document({**found, "sql": script})
+    else:
+        who = f" as {found['who']}" if found["who"] else ""
+        terminal.say(f"Connected to {found['where']}{who}: {found['version']}.")
+        for one in found["missing"]:
+            terminal.say(f"Missing: {one}")
+        if found["missing"]:
+            _print(script)
+    if found["missing"]:
+        raise Refused("Loads cannot succeed yet; what is missing stands above.")
+    if not as_json:
+        terminal.say("Nothing is missing.")
+
+
+def _print(script: list[str]) -> None:
+    if script:
+        terminal.say("What an administrator may run:")
+    for line in script:
+        terminal.say(f"  {line}")
+
+
+def _none() -> str:
+    return "There is no warehouse: name one with LOUPE_WAREHOUSE_URL, as the guide says."
