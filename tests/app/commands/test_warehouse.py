@@ -1,0 +1,73 @@
+"""`loupe warehouse` and `loupe publish`: what people are told of the warehouse."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from backend import settings
+from tests.app.conftest import Said
+
+
+@pytest.fixture
+def file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A file as the warehouse."""
+    path = tmp_path / "results.db"
+    choose(monkeypatch, f"sqlite:///{path}")
+    return path
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("LOUPE_WAREHOUSE_URL", url)
+    settings.current.cache_clear()
+
+
+def test_without_a_warehouse_its_commands_name_the_setting(loupe: Said) -> None:
+    assert loupe("sample", "demo", "--images", "2")[0] == 0
+    for words in (("warehouse",), ("warehouse", "check"), ("publish", "demo")):
+        code, _, err = loupe(*words)
+        assert (code, "LOUPE_WAREHOUSE_URL" in err) == (1, True)
+
+
+def test_what_is_published_is_told(loupe: Said, file: Path) -> None:
+    assert loupe("sample", "demo", "--images", "3")[0] == 0
+    code, out, _ = loupe("publish", "demo", "--json")
+    assert (code, json.loads(out)["state"]) == (0, "published")
+    with closing(sqlite3.connect(file)) as lite:
+        (images,) = lite.execute("SELECT count(*) FROM loupe_image_now").fetchone()
+    _, out, _ = loupe("warehouse", "--json")
+    told = json.loads(out)
+    assert told["rows"]["image"] == images > 2
+    assert (told["waiting"], told["error"]) == (0, "")
+    _, out, _ = loupe("warehouse")
+    assert "Nothing waits." in out
+    assert loupe("publish", "nothing")[0] == 1
+
+
+def test_a_check_says_where_and_what_is_missing(
+    loupe: Said, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, _ = loupe("warehouse", "check")
+    assert (code, str(file) in out, "Nothing is missing." in out) == (0, True, True)
+    choose(monkeypatch, "postgresql://me:hidden-word@127.0.0.1:1/x")
+    code, out, err = loupe("warehouse", "check")
+    assert (code, "LOUPE_WAREHOUSE_URL" in err) == (1, True)
+    assert "GRANT CREATE, USAGE ON SCHEMA public TO me;" in out
+    assert "hidden-word" not in out + err
+
+
+def test_while_the_warehouse_is_away_other_commands_do_not_notice(
+    loupe: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, "postgresql://me:hidden-word@127.0.0.1:1/x")
+    assert loupe("sample", "demo", "--images", "2")[0] == 0
+    assert loupe("images", "demo")[0] == 0
+    code, _, err = loupe("publish", "demo")
+    assert (code, "127.0.0.1" in err) == (1, True)
+    _, out, _ = loupe("warehouse")
+    assert "it fails: The warehouse postgresql://me@127.0.0.1:1/x does not take it" in out
+    assert "hidden-word" not in out + err
