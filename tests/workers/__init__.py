@@ -1,0 +1,1 @@
+"""The worker: its loop, its cluster, its faults and kills; may ask workers and backend."""

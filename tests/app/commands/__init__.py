@@ -1,0 +1,1 @@
+"""The commands of `loupe`, as a terminal calls them."""

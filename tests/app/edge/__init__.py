@@ -1,0 +1,1 @@
+"""What each request passes: the gate, logins, guesses, proxies, threads, outages."""

@@ -1,0 +1,1 @@
+"""Label formats: what is read, written, recognised, and said of bad files."""

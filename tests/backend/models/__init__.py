@@ -1,0 +1,1 @@
+"""Snapshots, preflight, the registry, and what follows from labels."""

@@ -1,0 +1,1 @@
+"""Projects with their classes, members and people."""

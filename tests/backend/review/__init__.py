@@ -1,0 +1,1 @@
+"""Decisions, the rule, reports, blind repeats, and where a box comes from."""

@@ -1,0 +1,1 @@
+"""Runs as they are asked for, foreseen, proposed from and compared."""

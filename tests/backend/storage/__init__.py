@@ -1,0 +1,1 @@
+"""The database and the files: engines, migrations, classes by id, who writes when."""

@@ -76,3 +76,15 @@ def test_the_guide_wears_the_theme_that_was_chosen(reading: Page) -> None:
     reading.evaluate("localStorage.setItem('loupe-theme', 'dark')")
     reading.reload()
     expect(reading.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_the_header_has_room_for_the_guide_on_a_phone(page: Page, site: Site) -> None:
+    site.project(images=1)
+    page.set_viewport_size({"width": 390, "height": 720})
+    page.goto("/?tab=projects")
+    link = page.get_by_role("link", name="Guide", exact=True)
+    expect(link).to_be_in_viewport()
+    brand, tab = page.locator(".brand"), page.get_by_role("tab", name="Projects")
+    tops = [one.bounding_box() for one in (brand, link, tab)]
+    (_, bottom), (first, _), (second, _) = [(b["y"], b["y"] + b["height"]) for b in tops if b]
+    assert first < bottom <= second

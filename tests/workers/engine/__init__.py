@@ -1,0 +1,1 @@
+"""The engine: decoding, tiles, chunks, the ledger."""

@@ -1,0 +1,1 @@
+"""What a model is worth: average precision, intervals, comparisons."""

@@ -1,0 +1,1 @@
+"""Which golden fits a picture."""

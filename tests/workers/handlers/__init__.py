@@ -1,0 +1,1 @@
+"""Jobs carried out by their handlers, called with a claimed job."""

@@ -1,0 +1,1 @@
+"""Runtimes and what is prepared for them."""

@@ -1,0 +1,1 @@
+"""Trainings: the loop, Ray Train, resuming, tracking."""

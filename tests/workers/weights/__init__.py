@@ -1,0 +1,1 @@
+"""Weights as files: read, renamed, refused, published."""

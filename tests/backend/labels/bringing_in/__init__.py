@@ -1,0 +1,1 @@
+"""Imports: sources as people have them, goldens, masks, kills in the middle."""

@@ -1,0 +1,1 @@
+"""Processes and Ray's actors that look at chunks, die and are replaced."""

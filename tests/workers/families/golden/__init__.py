@@ -1,0 +1,1 @@
+"""The golden board: laying, differences, types, forest, fusion."""
