@@ -14,7 +14,7 @@ from backend.errors import NotFound
 from backend.storage import engine
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
-from backend.storage.tables import DetectionRow, RunImageRow, RunRow
+from backend.storage.tables import DetectionRow, ImageRow, RunImageRow, RunRow
 from backend.storage.types import LARGEST_KEY, now
 
 COUNTED, FOUND = "totals", "found"
@@ -28,10 +28,12 @@ def start(session: Session, run: Run) -> None:
 
 
 def record(session: Session, run_id: int, seen: Sequence[RunImage]) -> int:
-    """Write what a run saw in some images; an image written before is left out.
+    """Write what a run saw in some images; one that was written before, or is gone, is left out.
 
     Returns how many were new. Call it in the transaction that fences the job.
     """
+    there = _there(session, run_id, [image.image_id for image in seen])
+    seen = [image for image in seen if image.image_id in there]
     fresh = engine.insert_new(session, RunImageRow, [_marker(run_id, image) for image in seen])
     names = class_names.of_run(session, run_id)
     rows = [
@@ -42,6 +44,19 @@ def record(session: Session, run_id: int, seen: Sequence[RunImage]) -> int:
     ]
     engine.bulk_insert(session, DetectionRow, rows)
     return len(fresh)
+
+
+def of_images(run: Run | RunRow) -> bool:
+    """Whether its images are those of a project; a run over a folder numbers pictures itself."""
+    return run.project_id is not None and "path" not in run.source
+
+
+def _there(session: Session, run_id: int, ids: Sequence[int]) -> Collection[int]:
+    """Those of the images that were not taken away while the run looked at them."""
+    if not of_images(session.get_one(RunRow, run_id)):
+        return ids
+    held = select(ImageRow.id).where(ImageRow.id.in_(ids)).order_by(ImageRow.id)
+    return set(session.scalars(held.with_for_update(key_share=True)))
 
 
 def finish(

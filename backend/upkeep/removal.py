@@ -191,6 +191,9 @@ def _delete(row: Any) -> Any:
 
 def _purge(database: Database, project_id: int, ids: list[int]) -> None:
     with retries.patient(database.write.begin)() as session:
+        # A run that has just looked at them writes before they are gone, or not at all.
+        going = select(tables.ImageRow.id).where(tables.ImageRow.id.in_(ids))
+        session.execute(going.order_by(tables.ImageRow.id).with_for_update())
         runs = _runs_of_images(session, project_id)
         for row in OF_IMAGE:
             session.execute(_delete(row).where(row.run_id.in_(runs), row.image_id.in_(ids)))

@@ -129,7 +129,7 @@ class Ledger:
 
         def write(session: Session) -> None:
             findings.record(session, self._opened.id, images)
-            if self._opened.project_id is not None and "path" not in self._opened.source:
+            if findings.of_images(self._opened):
                 detection.mark(session, doubts)
 
         self._write(write)

@@ -16,7 +16,8 @@ from backend.storage import engine, findings, types
 from backend.storage.engine import Database
 from backend.storage.tables import DetectionRow
 
-RUN = Run(5, "v1", "yolo", types.now(), project_id=1, ledger_key="k", parameters={"conf": 0.25})
+WHERE = {"path": "lot"}
+RUN = Run(5, "v1", "yolo", types.now(), 1, source=WHERE, ledger_key="k", parameters={"conf": 0.25})
 FOUND = (Detection(1, 2, 3, 4, "open", 0.9), Detection(5, 6, 7, 8, "spur", 0.5, 1))
 SEEN = [
     RunImage(1, "a.png", "a" * 64, 64, 64, detections=FOUND, milliseconds=3.5),

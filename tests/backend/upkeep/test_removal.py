@@ -5,18 +5,19 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 
 import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from backend.domain import JobState
+from backend.domain import JobState, Run, RunImage
 from backend.errors import Busy, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.labels import gallery, images
 from backend.labels.images import NewImage
 from backend.projects import catalogue
-from backend.storage import engine, tables
+from backend.storage import engine, findings, tables, types
 from backend.storage.engine import Database
 from backend.upkeep import removal
 
@@ -155,6 +156,24 @@ def test_put_away_images_go_for_good_with_what_was_said_of_them(old_home: Databa
     }  # fmt: skip
     with old_home.read.begin() as session:
         assert gallery.ids(session, boards, gallery.Filter()) == ids[3:]
+
+
+def test_a_run_writes_nothing_of_an_image_that_goes_while_it_looks(old_home: Database) -> None:
+    boards = find(old_home, "boards")
+    run = Run(900, "v1", "yolo", types.now(), boards)
+    with old_home.write.begin() as session:
+        before, meanwhile, stays = gallery.ids(session, boards, gallery.Filter())[:3]
+        images.put_away(session, [before, meanwhile])
+        findings.start(session, run)
+    purging = threading.Thread(target=removal.purge, args=(old_home, boards))
+    with old_home.write.begin() as session:
+        assert findings.record(session, run.id, [RunImage(before, "before.png")]) == 1
+        purging.start()
+    purging.join()
+    seen = [RunImage(meanwhile, "meanwhile.png"), RunImage(stays, "stays.png")]
+    with old_home.write.begin() as session:
+        assert findings.record(session, run.id, seen) == 1
+        assert findings.seen(session, run.id) == {stays}
 
 
 def test_a_golden_that_is_still_compared_with_stays(old_home: Database) -> None:
