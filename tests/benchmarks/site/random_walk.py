@@ -22,7 +22,7 @@ def main() -> None:
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     with tempfile.TemporaryDirectory(prefix="loupe-walk-") as home:
         with besieged.serving_at(Path(home), worker=True) as site:
-            runs = walking.fill(site.database, site.files, 40)
+            runs = walking.fill(site.database, site.files, 600)  # purges take most of them
             people = walking.walk(site.url, runs, seed, seconds, site.kill, kills, work=True)
             found = checks.check(site.database, site.files)
         print(f"seed {seed}, {seconds:.0f} s, {kills} kills of the server")
