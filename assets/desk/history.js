@@ -1,12 +1,12 @@
 /** Undo and redo for each image: leaving an image and coming back changes nothing, nor does a reload. */
 
 import { same } from "../canvas/boxes.js";
+import * as memory from "../shared/memory.js";
 
 /** @typedef {import('./types.js').Sheet} Sheet */
 /** @typedef {{now: Sheet | undefined, past: Sheet[], future: Sheet[]}} Left */
 
 const DEEPEST = 200;
-const KEY = "loupe:undo";
 /** How much of it outlives the page: steps an image, and letters in all. */
 const STEPS = 50;
 const LETTERS = 1_500_000;
@@ -25,8 +25,8 @@ export class History {
   /** Takes up what this tab could undo before it was loaded again, and sees to it that the next page can.
    * @param {(image: number) => Sheet | undefined} sheet what stands on an image */
   outlive(sheet) {
-    this.left = new Map(JSON.parse(sessionStorage.getItem(KEY) ?? "[]"));
-    addEventListener("pagehide", () => sessionStorage.setItem(KEY, `[${this.packed(sheet).join()}]`));
+    this.left = new Map(JSON.parse(memory.read("undo") ?? "[]"));
+    addEventListener("pagehide", () => memory.keep("undo", `[${this.packed(sheet).join()}]`));
   }
 
   /** What was changed last comes first, and as much as there is room for.

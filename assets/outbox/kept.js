@@ -1,8 +1,7 @@
 /** What is not yet sent lies in this browser's storage, each thing under the tab that will send it. */
 
+import * as memory from "../shared/memory.js";
 import * as tabs from "./tabs.js";
-
-const PREFIX = "loupe:unsaved:";
 
 /** @typedef {{slot: string, at: number}} Thing */
 
@@ -10,7 +9,7 @@ const PREFIX = "loupe:unsaved:";
 export class Kept {
   /** @param {string} page */
   constructor(page) {
-    this.prefix = `${PREFIX}${page}:`;
+    this.prefix = `${page}:`;
     this.tab = tabs.name();
     /** whether what this tab had before a reload was taken up */
     this.resumed = false;
@@ -19,7 +18,7 @@ export class Kept {
   /** Whether there was room for it. @param {Thing} thing */
   put(thing) {
     try {
-      localStorage.setItem(`${this.prefix}${this.tab}:${thing.slot}`, JSON.stringify(thing));
+      memory.keep("unsent", JSON.stringify(thing), `${this.prefix}${this.tab}:${thing.slot}`);
       return true;
     } catch {
       return false;
@@ -28,7 +27,7 @@ export class Kept {
 
   /** @param {Thing} thing */
   drop(thing) {
-    localStorage.removeItem(`${this.prefix}${this.tab}:${thing.slot}`);
+    memory.forget("unsent", `${this.prefix}${this.tab}:${thing.slot}`);
   }
 
   /** What this tab had before a reload, and what tabs that are gone have left: the oldest first.
@@ -42,14 +41,14 @@ export class Kept {
   /** @returns {Promise<any[]>} */
   async left() {
     const found = [];
-    for (const key of Object.keys(localStorage).filter((one) => one.startsWith(this.prefix))) {
+    for (const key of memory.all("unsent", this.prefix)) {
       const [tab, slot] = key.slice(this.prefix.length).split(":");
       const mine = tab === this.tab;
       if (mine ? this.resumed : await tabs.alive(tab)) continue;
-      const thing = { slot, ...JSON.parse(localStorage.getItem(key) ?? "null") };
+      const thing = { slot, ...JSON.parse(memory.read("unsent", key) ?? "null") };
       // It stands under its new tab before it goes from the old one.
       if (!mine && !this.put(thing)) continue;
-      if (!mine) localStorage.removeItem(key);
+      if (!mine) memory.forget("unsent", key);
       found.push(thing);
     }
     return found;

@@ -3,18 +3,18 @@
  * its own; what a tab that is gone has left is taken over by one other.
  */
 
-const NAME = "loupe:tab";
-const LEASE = "loupe:alive:";
+import * as memory from "../shared/memory.js";
+
 const BEAT = 5000;
 /** A tab in the background has its clock slowed down to one beat a minute. */
 const GONE = 180_000;
 
 /** What this tab is called; a duplicated one is renamed before this settles. @type {Promise<string>} */
-export const own = settle(sessionStorage.getItem(NAME) ?? renamed());
+export const own = settle(memory.read("tab") ?? renamed());
 
 /** The name as far as it is known at once. */
 export function name() {
-  return sessionStorage.getItem(NAME) ?? renamed();
+  return memory.read("tab") ?? renamed();
 }
 
 /** @param {string} tab */
@@ -31,7 +31,7 @@ export function alone(work) {
 
 function renamed() {
   const made = Array.from(crypto.getRandomValues(new Uint32Array(2)), (n) => n.toString(36)).join("");
-  sessionStorage.setItem(NAME, made);
+  memory.keep("tab", made);
   return made;
 }
 
@@ -53,17 +53,17 @@ function lock(tab) {
 /** Without locks, as on a page that came by plain HTTP: a time in storage, written again and again. @param {string} tab */
 async function lease(tab) {
   if (recent(tab)) return false;
-  const beat = () => localStorage.setItem(LEASE + tab, String(Date.now()));
+  const beat = () => memory.keep("alive", String(Date.now()), tab);
   beat();
   setInterval(beat, BEAT);
-  addEventListener("pagehide", () => localStorage.removeItem(LEASE + tab));
+  addEventListener("pagehide", () => memory.forget("alive", tab));
   addEventListener("pageshow", beat);
   return true;
 }
 
 /** @param {string} tab */
 function recent(tab) {
-  const seen = Number(localStorage.getItem(LEASE + tab) ?? 0);
-  if (seen && Date.now() - seen > GONE) localStorage.removeItem(LEASE + tab);
+  const seen = Number(memory.read("alive", tab) ?? 0);
+  if (seen && Date.now() - seen > GONE) memory.forget("alive", tab);
   return Date.now() - seen <= GONE;
 }

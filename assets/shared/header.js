@@ -2,6 +2,7 @@
 
 import { account } from "../pages/projects/account.js";
 import { fill, h, icon, say, select } from "./dom.js";
+import * as memory from "./memory.js";
 import { Failure, get } from "./net.js";
 import { noSuch } from "./nothing.js";
 import { people } from "../pages/projects/people.js";
@@ -99,8 +100,8 @@ function choose(chooser) {
  * @param {Summary | undefined} now
  */
 function remember(now) {
-  if (now) return localStorage.setItem("loupe-project", String(now.id));
-  const last = projects.find((one) => String(one.id) === localStorage.getItem("loupe-project")) ??
+  if (now) return memory.keep("project", String(now.id));
+  const last = projects.find((one) => String(one.id) === memory.read("project")) ??
     (projects.length === 1 && projects[0]);
   if (last && !project() && !["projects", "jobs"].includes(tab())) {
     setTimeout(() => go({ project: last.name }, { replace: true }));

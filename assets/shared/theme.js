@@ -1,15 +1,17 @@
 /** Light, dark, or as the machine has it; kept in this browser, and also right before the login. */
 
+import * as memory from "./memory.js";
+
 export const THEMES = ["auto", "light", "dark"];
 
 /** The theme that was chosen here. */
 export function chosen() {
-  return localStorage.getItem("loupe-theme") || "auto";
+  return memory.read("theme") || "auto";
 }
 
 /** Keep a theme and show it. @param {string} name */
 export function choose(name) {
-  localStorage.setItem("loupe-theme", name);
+  memory.keep("theme", name);
   wear();
 }
 

@@ -1,13 +1,12 @@
 /** The sections of a side panel fold under their heads; what a person has folded stays so. */
 
 import { h } from "../../shared/dom.js";
-
-const KEY = "loupe:folded:";
+import * as memory from "../../shared/memory.js";
 
 /** @param {string} page @param {HTMLElement[]} sections in their order */
 export function foldable(page, sections) {
   sections.forEach((section, at) => {
-    const key = `${KEY}${page}:${at}`;
+    const key = `${page}:${at}`;
     if (section instanceof HTMLDetailsElement) unfold(section, key);
     else if (section.querySelector(":scope > h3")) fold(section, key);
   });
@@ -15,8 +14,8 @@ export function foldable(page, sections) {
 
 /** @param {HTMLDetailsElement} section @param {string} key */
 function unfold(section, key) {
-  section.open = localStorage.getItem(key) === "open";
-  section.addEventListener("toggle", () => localStorage.setItem(key, section.open ? "open" : ""));
+  section.open = memory.read("folded", key) === "open";
+  section.addEventListener("toggle", () => memory.keep("folded", section.open ? "open" : "", key));
 }
 
 /** @param {HTMLElement} section @param {string} key */
@@ -35,8 +34,8 @@ function fold(section, key) {
         section.querySelector("h3")?.firstChild?.textContent || "this section"
       }`,
     );
-    localStorage.setItem(key, folded ? "folded" : "");
+    memory.keep("folded", folded ? "folded" : "", key);
   };
   section.prepend(button);
-  turn(localStorage.getItem(key) === "folded");
+  turn(memory.read("folded", key) === "folded");
 }

@@ -6,6 +6,7 @@ import { dress } from "../../desk/dress.js";
 import * as boxes from "../../canvas/boxes.js";
 import { nameOf } from "../../desk/desk.js";
 import { fill, h } from "../../shared/dom.js";
+import * as memory from "../../shared/memory.js";
 import * as panel from "../../desk/panel/panel.js";
 import * as questions from "../../desk/questions.js";
 import { why } from "../review/why.js";
@@ -28,7 +29,7 @@ class Annotate extends Bench {
     this.recalled = new Set();
     this.me = "";
     this.desk.history.outlive((image) => this.desk.sheets.get(image));
-    this.threshold = Number(localStorage.getItem("loupe:threshold") ?? 0.3);
+    this.threshold = Number(memory.read("proposals") ?? 0.3);
     const parts = this.parts();
     this.classPanel = panel.classes(parts);
     this.boxPanel = panel.boxList(parts);
@@ -102,7 +103,7 @@ class Annotate extends Bench {
   /** @param {number} value */
   setThreshold(value) {
     this.threshold = Math.min(1, Math.max(0, Math.round(value * 100) / 100));
-    localStorage.setItem("loupe:threshold", String(this.threshold));
+    memory.keep("proposals", String(this.threshold));
     this.desk.changed("selection");
   }
 

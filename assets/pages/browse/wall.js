@@ -4,6 +4,7 @@ import { Cell } from "./cell.js";
 import { h, typing } from "../../shared/dom.js";
 import { Hover } from "./hover.js";
 import { get } from "../../shared/net.js";
+import * as memory from "../../shared/memory.js";
 import { attempt, tab } from "../../shared/site.js";
 
 const PAGE = 100;
@@ -21,7 +22,7 @@ export class Wall {
   /** @param {Told} told */
   constructor(told) {
     this.told = told;
-    this.size = Number(localStorage.getItem("loupe-thumb")) || 176;
+    this.size = Number(memory.read("thumbs")) || 176;
     this.total = 0;
     /** @type {Map<number, Item[] | null>} null: on the way */
     this.pages = new Map();
@@ -110,7 +111,7 @@ export class Wall {
   resize(size) {
     const kept = this.current >= 0 ? this.current : this.range()[0];
     this.size = size;
-    localStorage.setItem("loupe-thumb", String(size));
+    memory.keep("thumbs", String(size));
     this.layout();
     this.reveal(kept);
   }

@@ -16,6 +16,7 @@ import * as verdicts from "./verdicts.js";
 import { why } from "./why.js";
 import { fill, h } from "../../shared/dom.js";
 import { swatch } from "../../shared/letters.js";
+import * as memory from "../../shared/memory.js";
 import * as net from "../../shared/net.js";
 import { noSuch, nothingChosen } from "../../shared/nothing.js";
 import { address, go, poll, query as asks, tab, toast } from "../../shared/site.js";
@@ -30,7 +31,7 @@ export class Review extends Reserving {
   constructor(element) {
     super(element, "review");
     this.rules = new Rules(() => this.project, () => this.desk.changed("selection"));
-    this.least = Number(localStorage.getItem("loupe:review-score") ?? 0.3);
+    this.least = Number(memory.read("detections") ?? 0.3);
     this.showLabels = this.showDetections = true;
     this.missing = 0;
     this.since = performance.now();
@@ -220,7 +221,7 @@ export class Review extends Reserving {
   /** @param {number} value */
   setLeast(value) {
     this.least = Math.min(1, Math.max(0, Math.round(value * 100) / 100));
-    localStorage.setItem("loupe:review-score", String(this.least));
+    memory.keep("detections", String(this.least));
     this.desk.changed("selection");
   }
 

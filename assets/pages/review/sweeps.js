@@ -1,5 +1,7 @@
 /** What this tab has swept, so that it can be taken back. */
 
+import * as memory from "../../shared/memory.js";
+
 const MOST_SWEEPS = 50;
 
 /** @typedef {{image: number, idx: number, before: string, said: string}} Swept */
@@ -19,8 +21,8 @@ export class Sweeps {
 
   /** @param {number} run @param {string} label */
   open(run, label) {
-    this.key = `loupe:swept:${run}:${label}`;
-    this.past = JSON.parse(sessionStorage.getItem(this.key) ?? "[]");
+    this.key = `${run}:${label}`;
+    this.past = JSON.parse(memory.read("swept", this.key) ?? "[]");
   }
 
   /** @param {Swept[]} items */
@@ -36,6 +38,6 @@ export class Sweeps {
   }
 
   keep() {
-    sessionStorage.setItem(this.key, JSON.stringify(this.past.slice(-MOST_SWEEPS)));
+    memory.keep("swept", JSON.stringify(this.past.slice(-MOST_SWEEPS)), this.key);
   }
 }
