@@ -69,7 +69,7 @@ def import_(
     masks: Annotated[
         str, typer.Option(help="Masks beside pictures become boxes by instance or colour; or skip.")
     ] = "",
-    lot: Annotated[str, typer.Option(help="Group of pictures whose source names none.")] = "",
+    lot: Annotated[str, typer.Option(help="Lot of pictures whose source names none.")] = "",
     wait: Wait = True,  # noqa: ARG001
     as_json: AsJson = False,
 ) -> None:
@@ -109,7 +109,7 @@ def export(
         str, typer.Option("--filter", help="As in Browse's address: 'class=short&group=lot 7'.")
     ] = "",
     shares: Annotated[
-        str, typer.Option(help="Share out images without a split, by group: 80,10,10.")
+        str, typer.Option(help="Share out images without a split, by lot: 80,10,10.")
     ] = "",
     seed: Annotated[int, typer.Option(help="The same seed shares out alike.")] = 0,
     wait: Wait = True,  # noqa: ARG001

@@ -12,6 +12,7 @@ import pytest
 import typer
 
 from app import cli, server
+from app.edge import gate
 from backend.settings import Settings
 from backend.storage.tables import Base
 from tests import assets
@@ -150,13 +151,29 @@ def part(whole: Any, name: str) -> Any:
     return getattr(whole, name, None) or getattr(whole, "__annotations__", {}).get(name)
 
 
-def test_an_address_that_a_page_names_is_answered() -> None:
+def addresses() -> set[str]:
+    """What our routes answer."""
     rooms = [importlib.import_module(f"app.routes.{room}") for room in server.ROOMS]
-    paths = [route.path for room in rooms for route in room.router.routes]
-    named = {one for one in paper.code(ALL) if re.fullmatch(r"/[a-z][\w/{}-]*", one)}
+    return {route.path.replace(":path}", "}") for room in rooms for route in room.router.routes}
+
+
+def test_an_address_that_a_page_names_is_answered() -> None:
+    named = {one for one in paper.code(ALL) if re.fullmatch(r"/[a-z][\w/{}.-]*", one)}
     assert "/health" in named
     for address in named:
-        assert any(path == address or path.startswith(f"{address}/") for path in paths), address
+        assert any(one == address or one.startswith(f"{address}/") for one in addresses()), address
+
+
+def test_the_guide_lists_every_public_address_and_says_for_whom() -> None:
+    listed = {
+        address: row[2]
+        for row in paper.table(PAGES["running-it"], "address")
+        for address in paper.code(row[0])
+    }
+    public = {one for one in addresses() if not one.startswith(("/api/", "/files/"))}
+    assert set(listed) == {"/", *public}
+    for address, whom in listed.items():
+        assert (whom == "everybody") == address.startswith(gate.OPEN), address
 
 
 def test_a_file_that_a_page_names_is_there() -> None:

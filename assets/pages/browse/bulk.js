@@ -21,7 +21,7 @@ const PART = 5000; // images of one request
 const SAID = {
   split: "Split set",
   state: "State set",
-  group: "Group set",
+  group: "Lot set",
   delete: "Deleted",
   restore: "Brought back",
 };
@@ -74,7 +74,7 @@ export class Bulk {
       }, "Select all"),
       pick(SPLITS, "split", "Set split"),
       pick(STATES, "state", "Set state"),
-      h("button.for-labeler", { onclick: () => this.group() }, "Set group"),
+      h("button.for-labeler", { onclick: () => this.group() }, "Set lot"),
       h("button.for-labeler", {
         onclick: () => this.propose(),
         title: "Compare these boards with their goldens",
@@ -94,8 +94,8 @@ export class Bulk {
 
   async group() {
     const name = h("input", { maxLength: 300, autofocus: true });
-    const hint = "For example a lot or a board type; images of one group are never torn apart by a split.";
-    if (await ask(`Group of ${many(this.ids.size, "image")}`, "Set group", field("Group", name, hint))) {
+    const hint = "For example a delivery or a board type; images of one lot are never torn apart by a split.";
+    if (await ask(`Lot of ${many(this.ids.size, "image")}`, "Set lot", field("Lot", name, hint))) {
       await this.run("group", name.value);
     }
   }

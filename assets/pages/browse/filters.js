@@ -27,7 +27,7 @@ const GROUPS = [
   ["split", "Split", { train: "Train", val: "Validation", test: "Test", none: "Not assigned" }],
   ["golden", "Golden", { yes: "Has a golden", no: "Has none" }],
   ["proposals", "Proposals", { yes: "Has proposals", no: "Has none" }],
-  ["group", "Lot or group", { none: "No group" }],
+  ["group", "Lot", { none: "No lot" }],
   ["author", "Last edited by", { none: "Nobody yet" }],
 ];
 const SHOWN = 8;

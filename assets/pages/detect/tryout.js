@@ -95,7 +95,7 @@ export class TryOut {
       field(
         "Lot",
         this.lot,
-        "The group of pictures that belong together, such as boards of one lot; may stay empty.",
+        "The pictures that belong together, such as those of one delivery; may stay empty.",
       ),
       button,
     );

@@ -59,7 +59,7 @@ export async function importInto(into) {
       masks,
       "Pictures that tell of each pixel of another one what it is, in a folder such as masks.",
     ),
-    field("Lot", lot, "The group of those pictures for which the source names none."),
+    field("Lot", lot, "The lot of those pictures for which the source names none."),
   ]);
   if (!yes) return;
   await attempt(() =>
@@ -213,7 +213,7 @@ export async function exportFrom(of, images = []) {
     field(
       "Images without a split",
       shares,
-      "Images of one group are never torn apart. The project keeps its splits as they are.",
+      "Images of one lot are never torn apart. The project keeps its splits as they are.",
     ),
   ];
   if (!(await ask(`Export ${of.name}`, "Export", form))) return;

@@ -77,7 +77,7 @@ def line(page: Page, legend: str, value: str) -> Locator:
         ([("State", "Done")], "state=done"),
         ([("Split", "Not assigned")], "split=none"),
         ([("Class", "short")], "class=short"),
-        ([("Lot or group", "lot 9")], "group=lot 9"),
+        ([("Lot", "lot 9")], "group=lot 9"),
         ([("Last edited by", "ben")], "author=ben"),
         ([("Golden", "Has a golden")], "golden=yes"),
         ([("Proposals", "Has proposals")], "proposals=yes"),
@@ -146,10 +146,10 @@ def test_a_lot_is_named_for_many(page: Page, site: Site) -> None:
     opened(page, project)
     page.locator(".cell").nth(0).click(modifiers=["Control"])
     page.locator(".cell").nth(1).click(modifiers=["Control"])
-    page.get_by_role("button", name="Set group").press("Enter")
+    page.get_by_role("button", name="Set lot").press("Enter")
     page.keyboard.type("<b>lot 7</b>")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Group set: 2 images.")).to_be_visible()
+    expect(page.get_by_text("Lot set: 2 images.")).to_be_visible()
     assert len(names(site, project, "group=<b>lot 7</b>")) == 2
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone.")).to_be_visible()
