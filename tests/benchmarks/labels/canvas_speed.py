@@ -1,10 +1,12 @@
 """How quick the canvas is: image switch, save, overlay with 1,000 boxes, first load.
 
-`python -m tests.benchmarks.labels.canvas_speed` (about two minutes; needs Chromium)
+`python -m tests.benchmarks.labels.canvas_speed` (about two minutes; needs
+Chromium); `--keep` writes the figures as data, too.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
 from backend.settings import Settings
 from backend.storage import engine, files
+from tests.benchmarks import results
 from tests.journeys import boards, conftest
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
@@ -107,22 +110,24 @@ def serving() -> Iterator[Site]:
             conftest.stop(process)
 
 
-def say(what: str, times: list[float], target: str) -> None:
+def say(what: str, times: list[float], target: str) -> results.Figure:
     """Print p50 and p95."""
     low, high = np.percentile(times, [50, 95])
     print(f"{what:42} p50 {low:7.1f} ms   p95 {high:7.1f} ms   (wanted {target} ms)")
+    how = f"Chromium beside the server, {results.machine()}"
+    return results.Figure(f"{what}: p50", round(low, 1), "ms", f"p95 {high:.1f}", how=how)
 
 
-def switch(page: Page, site: Site) -> None:
+def switch(page: Page, site: Site) -> Iterator[results.Figure]:
     """Turn pages that are decoded ahead."""
     for name, (width, height) in SIZES.items():
         hands = Hands(page, site)
         hands.open(f"speed {name}", put(site, f"speed {name}", width, height))
         times = [page.evaluate(SWITCH.replace("PAGE", hands.js)) for _ in range(IMAGES - 2)]
-        say(f"image switch {name}, prefetched", times, "{} / {}".format(*TARGETS[name]))
+        yield say(f"image switch {name}, prefetched", times, "{} / {}".format(*TARGETS[name]))
 
 
-def overlay_and_save(page: Page, site: Site) -> None:
+def overlay_and_save(page: Page, site: Site) -> Iterator[results.Figure]:
     """Redraw 1,000 boxes, then save one box after another on an empty image."""
     hands = Hands(page, site)
     first = put(site, "speed boxes", 640, 640)
@@ -130,12 +135,12 @@ def overlay_and_save(page: Page, site: Site) -> None:
         crowd(site, first, count)
         hands.open("speed boxes", first)
         times = [page.evaluate(DRAW.replace("PAGE", hands.js)) for _ in range(10)]
-        say(f"overlay with {count:,} boxes", times, "16" if count == 1000 else "–")
+        yield say(f"overlay with {count:,} boxes", times, "16" if count == 1000 else "–")
     hands.open("speed boxes", first + 1)
-    say("save, change to answer", page.evaluate(SAVE.replace("PAGE", hands.js)), "10 / 30")
+    yield say("save, change to answer", page.evaluate(SAVE.replace("PAGE", hands.js)), "10 / 30")
 
 
-def load(page: Page, site: Site) -> None:
+def load(page: Page, site: Site) -> Iterator[results.Figure]:
     """First load of Annotate, from an empty browser, to a painted picture."""
     times = []
     for _ in range(5):
@@ -144,7 +149,7 @@ def load(page: Page, site: Site) -> None:
         hands.open("speed 640²")
         times.append(hands.page.evaluate("performance.now()"))
         context.close()
-    say("first load to a painted picture", times, "1500")
+    yield say("first load to a painted picture", times, "1500")
 
 
 def main() -> None:
@@ -154,10 +159,11 @@ def main() -> None:
             executable_path=conftest.chromium(), args=conftest.ARGUMENTS
         )
         page = browser.new_page(bypass_csp=True, viewport={"width": 1440, "height": 900})
-        switch(page, site)
-        overlay_and_save(page, site)
-        load(page, site)
+        parts = (switch, overlay_and_save, load)
+        rows = [row for part in parts for row in part(page, site)]
         browser.close()
+    if results.wanted(sys.argv):
+        results.keep("canvas_speed", rows)
 
 
 if __name__ == "__main__":

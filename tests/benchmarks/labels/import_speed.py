@@ -1,6 +1,6 @@
 """How fast pictures come in, and in how much memory.
 
-`python -m tests.benchmarks.labels.import_speed`
+`python -m tests.benchmarks.labels.import_speed`; `--keep` writes the figures as data, too.
 Every picture has bytes of its own, labels with three boxes, and is decoded to its end.
 """
 
@@ -22,6 +22,7 @@ from backend.labels import exports, imports
 from backend.settings import Settings
 from backend.storage import engine
 from backend.storage.files import Files
+from tests.benchmarks import results
 
 LABELS = "0 0.5 0.5 0.25 0.5\n1 0.25 0.25 0.25 0.25\n1 0.1 0.9 0.05 0.05\n"
 BASES = 16
@@ -42,23 +43,38 @@ def main() -> None:
     parser.add_argument("--images", type=int, nargs="*", default=[2_000, 20_000])
     parser.add_argument("--side", type=int, default=640, help="pixels of a picture's side")
     parser.add_argument("--formats", nargs="*", default=["yolo", "coco", "voc", "deeppcb"])
+    parser.add_argument("--keep", action="store_true")
     chosen = parser.parse_args()
+    figures: list[results.Figure] = []
     for count in chosen.images:
         with tempfile.TemporaryDirectory() as folder:
             size = lay(Path(folder) / "in", count, chosen.side)
             print(f"{count:,} JPEGs of {chosen.side}² pixels, {size / count / 1000:.0f} kB each")
-            run(Path(folder), chosen.formats)
+            how = f"{count:,} JPEGs of {chosen.side}² pixels, by the clock"
+            done = run(Path(folder), chosen.formats)
+            figures += [figure(what, one, how) for what, one in done]
+    if chosen.keep:
+        results.keep("import_speed", figures)
 
 
-def run(folder: Path, formats: list[str]) -> None:
+def run(folder: Path, formats: list[str]) -> list[tuple[str, Measured]]:
     """Import, import again, then out and in by each format."""
-    say("import", apart(bring, folder, folder / "in", "first"))
-    say("import again", apart(bring, folder, folder / "in", "first"))
+    source = folder / "in"
+    done = [say(what, apart(bring, folder, source, "first")) for what in ("import", "import again")]
     for name in formats:
         out = folder / name
-        say(f"export {name}", apart(take, folder, out, name))
-        say(f"import {name}", apart(bring, folder, out, name))
+        done.append(say(f"export {name}", apart(take, folder, out, name)))
+        done.append(say(f"import {name}", apart(bring, folder, out, name)))
         shutil.rmtree(out)
+    return done
+
+
+def figure(what: str, measured: Measured, how: str) -> results.Figure:
+    """What is kept of it."""
+    per_core = f"{measured.images / measured.cpu:.0f} per second of processor"
+    spread = f"{per_core}, {measured.peak_mb:.0f} MB at most"
+    rate = round(measured.images / measured.wall)
+    return results.Figure(what, rate, "images/s", spread, how=how)
 
 
 def lay(folder: Path, count: int, side: int) -> int:
@@ -127,13 +143,15 @@ def _peak_mb() -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def say(what: str, measured: Measured) -> None:
+def say(what: str, measured: Measured) -> tuple[str, Measured]:
+    """Print it."""
     per_core = measured.images / measured.cpu
     print(
         f"  {what:16} {measured.images / measured.wall:7.0f} images/s by the clock, "
         f"{per_core:6.0f} per second of processor, {measured.peak_mb:4.0f} MB at most",
         flush=True,
     )
+    return what, measured
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a new user waits for: a sample project, then a click on Retrain, on two cores.
 
-    python -m tests.benchmarks.models.first_run [--epochs N --image-size N --kind pcb --look binary]
+    python -m tests.benchmarks.models.first_run [--epochs N --image-size N --kind pcb --keep]
 
 Works in a new home folder and off the network, over HTTP as the browser does, with the worker that
 `loupe serve` keeps. The figures are of the sample's test split, whose products neither the training
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib import request
 
+from tests.benchmarks import results
 from tests.journeys import conftest
 
 OFFLINE = {"no_proxy": "127.0.0.1", "http_proxy": "http://127.0.0.1:9",
@@ -38,22 +39,26 @@ def main() -> None:
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--image-size", type=int)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", action="store_true")
     given = parser.parse_args()
     os.environ.update(OFFLINE)
     with tempfile.TemporaryDirectory() as home:
         began = time.monotonic()
         drawing = ["first", "--kind", given.kind, "--look", given.look, "--seed", str(given.seed)]
         _loupe(home, "sample", *drawing)
-        _say("sample drawn", began)
+        rows = [_say("sample drawn", began)]
         url, server = conftest.start(Path(home))
         try:
             _until(lambda: _ask(f"{url}/api/jobs/cluster"))
-            _retrain(url, given)
+            rows += _retrain(url, given)
         finally:
             conftest.stop(server)
+    if given.keep:
+        how = f"{given.family} on a {given.look} {given.kind} sample, {results.machine()}"
+        results.keep("first_run", [results.Figure(*row, how=how) for row in rows])
 
 
-def _retrain(url: str, given: argparse.Namespace) -> None:
+def _retrain(url: str, given: argparse.Namespace) -> list[tuple[str, float, str]]:
     values = {"epochs": given.epochs, "image_size": given.image_size}
     parameters = {name: value for name, value in values.items() if value is not None}
     wanted = {"family": given.family, "parameters": parameters, "seed": given.seed}
@@ -61,11 +66,11 @@ def _retrain(url: str, given: argparse.Namespace) -> None:
     made = _ask(f"{url}/api/projects/first/training", wanted)
     job = f"{url}/api/jobs/{made['job']['id']}"
     place = _ask(job)["position"]
-    _say(f"click on Retrain answered, place {place} in the queue", began)
+    rows = [_say(f"click on Retrain answered, place {place} in the queue", began)]
     _until(lambda: "loss" in _ask(job)["message"] or _ask(job)["state"] in OVER)
-    _say("first loss after the click", began)
+    rows.append(_say("first loss after the click", began))
     _until(lambda: _ask(job)["state"] in OVER)
-    _say("model in the registry after the click", began)
+    rows.append(_say("model in the registry after the click", began))
     ended = _ask(job)
     if ended["state"] != "done":
         raise SystemExit(f"The training {ended['state']}: {ended['error']}")
@@ -76,6 +81,10 @@ def _retrain(url: str, given: argparse.Namespace) -> None:
     for name in ("map50", "map50_95"):
         print(f"{model['name']} on the {model['metrics']['split']} split: {name} "
               f"{model['metrics'][name]:.4f}")  # fmt: skip
+        rows.append(
+            (f"{name} on the {model['metrics']['split']} split", model["metrics"][name], "")
+        )
+    return rows
 
 
 def _ask(url: str, body: Json | None = None) -> Any:
@@ -102,8 +111,10 @@ def _loupe(home: str, *words: str) -> None:
         raise SystemExit(f"loupe {' '.join(words)} failed: {done.stdout}{done.stderr}")
 
 
-def _say(what: str, since: float) -> None:
-    print(f"{time.monotonic() - since:7.1f} s  {what}", flush=True)
+def _say(what: str, since: float) -> tuple[str, float, str]:
+    taken = time.monotonic() - since
+    print(f"{taken:7.1f} s  {what}", flush=True)
+    return what, round(taken, 1), "s"
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """How quick a review of 100,000 images with 1,000,000 detections is, on SQLite and PostgreSQL.
 
-`python -m tests.benchmarks.review.review_speed [IMAGES]`
+`python -m tests.benchmarks.review.review_speed [--images N --keep]`
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from backend.storage.engine import Database
 from backend.storage.tables import DecisionRow, DetectionRow, ImageRow, RunImageRow
 from backend.storage.types import now
 from tests import databases
+from tests.benchmarks import results
 
 RUN = 1
 A_PICTURE = 10
@@ -133,7 +134,7 @@ def _part(session: Session, rng: np.random.Generator, numbers: range) -> None:
     engine.bulk_insert(session, DecisionRow, said)
 
 
-def say(what: str, work: Callable[[], object], target: str) -> None:
+def say(what: str, work: Callable[[], object], target: str) -> tuple[str, float, float]:
     """Print p50 and p95 of some turns."""
     times = []
     for _ in range(TURNS):
@@ -142,9 +143,10 @@ def say(what: str, work: Callable[[], object], target: str) -> None:
         times.append(1000 * (time.perf_counter() - start))
     low, high = np.percentile(times, [50, 95])
     print(f"  {what:44} p50 {low:7.1f} ms   p95 {high:7.1f} ms   (wanted {target} ms)")
+    return what, float(low), float(high)
 
 
-def measure(database: Database, project_id: int) -> None:
+def measure(database: Database, project_id: int) -> Iterator[tuple[str, float, float]]:
     """Open, filter, sort, go on, sweep."""
     last = {"image": 0}
 
@@ -179,21 +181,23 @@ def measure(database: Database, project_id: int) -> None:
             )
         assert found.known == found.images > 0
 
-    say("foresee what a run need not look at", recall, "–")
-    say("open the review", lambda: take([]), "300")
-    say("the next six images", lambda: take([], go_on=True), "50")
-    say("filter by class and score", lambda: take([("class", "spur"), ("score", ".9")]), "300")
-    say("filter by lot", lambda: take([("group", "lot-7")]), "300")
-    say("filter by verdict", lambda: take([("stands", "pass")]), "300")
+    yield say("foresee what a run need not look at", recall, "–")
+    yield say("open the review", lambda: take([]), "300")
+    yield say("the next six images", lambda: take([], go_on=True), "50")
+    yield say(
+        "filter by class and score", lambda: take([("class", "spur"), ("score", ".9")]), "300"
+    )
+    yield say("filter by lot", lambda: take([("group", "lot-7")]), "300")
+    yield say("filter by verdict", lambda: take([("stands", "pass")]), "300")
     for sort in agenda.SORTS:
-        say(f"sort by {sort}", lambda sort=sort: take([("sort", sort)]), "300")  # type: ignore[misc]
-    say("the defect wall", lambda: wall(0), "300")
-    say("the defect wall, ten pages on", lambda: wall(960), "300")
-    say("a window of Annotate", around, "50")
-    say("the lots to choose from", lambda: ask(database, views.groups), "300")
-    say("a board to be repeated", again, "50")
-    say("escapes among 2,000 labelled images", lambda: ask(database, tally.figures), "–")
-    say("the list of runs", lambda: runs(database, project_id), "–")
+        yield say(f"sort by {sort}", lambda sort=sort: take([("sort", sort)]), "300")  # type: ignore[misc]
+    yield say("the defect wall", lambda: wall(0), "300")
+    yield say("the defect wall, ten pages on", lambda: wall(960), "300")
+    yield say("a window of Annotate", around, "50")
+    yield say("the lots to choose from", lambda: ask(database, views.groups), "300")
+    yield say("a board to be repeated", again, "50")
+    yield say("escapes among 2,000 labelled images", lambda: ask(database, tally.figures), "–")
+    yield say("the list of runs", lambda: runs(database, project_id), "–")
 
 
 def ask(database: Database, question: Callable[[Session, int], object]) -> None:
@@ -210,9 +214,18 @@ def runs(database: Database, project_id: int) -> None:
 
 def main() -> None:
     """Measure on each database there is."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--images", type=int, default=100_000)
+    parser.add_argument("--keep", action="store_true")
+    given = parser.parse_args()
+    rows = list(_everywhere(given.images))
+    if given.keep:
+        results.keep("review_speed", rows)
+
+
+def _everywhere(count: int) -> Iterator[results.Figure]:
     with tempfile.TemporaryDirectory(prefix="loupe-") as folder:
-        _on("SQLite", f"sqlite:///{folder}/loupe.db", count)
+        yield from _on("SQLite", f"sqlite:///{folder}/loupe.db", count)
         if databases.postgres_binaries() is None:
             print("PostgreSQL is not installed.")
             return
@@ -220,17 +233,19 @@ def main() -> None:
         tempfile.TemporaryDirectory(prefix="loupe-postgres-") as folder,
         databases.postgres_server(Path(folder)) as server,
     ):
-        _on("PostgreSQL", databases.new_postgres_database(server), count)
+        yield from _on("PostgreSQL", databases.new_postgres_database(server), count)
 
 
-def _on(name: str, url: str, count: int) -> None:
+def _on(name: str, url: str, count: int) -> Iterator[results.Figure]:
     database = engine.open_url(url)
     engine.create_tables(database)
     start = time.perf_counter()
     project_id = fill(database, count)
     print(f"{name}: {count:,} images, {A_PICTURE * count:,} detections", end=" ")
     print(f"(filled in {time.perf_counter() - start:.0f} s)")
-    measure(database, project_id)
+    how = f"{name}, {count:,} images, {A_PICTURE * count:,} detections, {results.machine()}"
+    for what, low, high in measure(database, project_id):
+        yield results.Figure(f"{what}: p50", round(low, 1), "ms", f"p95 {high:.1f}", how=how)
     database.close()
 
 

@@ -1,6 +1,6 @@
 """How fast pictures go through Loupe, through Ultralytics, and through the bare graph: one table.
 
-`python -m tests.benchmarks.runs.detect_speed [--images 4952] [--rows NAME …]`
+`python -m tests.benchmarks.runs.detect_speed [--images 4952] [--rows NAME …] [--keep]`
 Every row is a process of its own, measured from its start until it says what it has done; for
 Loupe that includes imports, compilation, reading, decoding, the boxes of each picture and their
 committed rows. The model is prepared once before (its time is printed), as it is kept beside the
@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import real_data
+from tests.benchmarks import results
 from tests.benchmarks.runs import detect_pictures, detect_rows
 
 CORES = 2
@@ -86,6 +87,7 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=4952)
     parser.add_argument("--rows", nargs="*", default=list(ROWS))
     parser.add_argument("--no-accuracy", action="store_true")
+    parser.add_argument("--keep", action="store_true")
     asked = parser.parse_args()
     home = Path(tempfile.mkdtemp(prefix="loupe-speed-"))
     pictures = detect_pictures.voc(asked.images)
@@ -96,12 +98,22 @@ def main() -> None:
         detect_rows.prepared(precision, weights)
         print(f"prepared {precision} in {time.perf_counter() - began:.1f} s, once for all runs")
     print(f"{'':32}{'images/s':>10}{'ms of a core':>14}{'two free cores':>16}{'mAP50-95':>10}")
+    how = f"{asked.images:,} pictures of VOC size, {results.machine()}"
+    rows = []
     for name in asked.rows:
-        _print(ROWS[name], asked.images, pictures, home, not asked.no_accuracy)
+        measured = _print(ROWS[name], asked.images, pictures, home, not asked.no_accuracy)
+        rows.append(_figure(ROWS[name].title, measured, how))
     print(_load())
+    if asked.keep:
+        results.keep("detect_speed", rows)
 
 
-def _print(row: Row, images: int, pictures: Path, home: Path, accuracy: bool) -> None:
+def _figure(title: str, measured: Measured, how: str) -> results.Figure:
+    spread = f"two free cores would do {measured.free_rate:.1f}"
+    return results.Figure(title, round(measured.rate, 1), "images/s", spread, how=how)
+
+
+def _print(row: Row, images: int, pictures: Path, home: Path, accuracy: bool) -> Measured:
     count = max(int(images * row.share), 16)
     measured = _measure(row, count, pictures, home)
     worth = ""
@@ -112,6 +124,7 @@ def _print(row: Row, images: int, pictures: Path, home: Path, accuracy: bool) ->
         f"{measured.free_rate:16.1f}{worth}",
         flush=True,
     )
+    return measured
 
 
 def _measure(row: Row, count: int, pictures: Path, home: Path) -> Measured:

@@ -2,15 +2,15 @@
 
 Each is a thread that does over HTTP what a browser does: ask for a window of images, look at one,
 save its boxes, keep what was not answered and send it again. Run:
-python -m tests.benchmarks.site.many_people [PEOPLE SECONDS]
+python -m tests.benchmarks.site.many_people [--people N --seconds S --keep]
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import shutil
 import statistics
-import sys
 import tempfile
 import threading
 import time
@@ -26,6 +26,7 @@ from backend.labels import images, labelling, samples
 from backend.projects import catalogue
 from backend.settings import Settings
 from backend.storage import engine, files, schema
+from tests.benchmarks import results
 from tests.journeys import conftest
 
 PICTURES = 400
@@ -100,16 +101,21 @@ class Labeler:
 
 def main() -> None:
     """Print p50 and p95 of a save, the memory of the server, and what was lost."""
-    people = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 30.0
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--people", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--keep", action="store_true")
+    given = parser.parse_args()
     home = Path(tempfile.mkdtemp(prefix="loupe-people-"))
     try:
-        _measure(home, people, seconds)
+        rows = _measure(home, given.people, given.seconds)
     finally:
         shutil.rmtree(home, ignore_errors=True)
+    if given.keep:
+        results.keep("many_people", rows)
 
 
-def _measure(home: Path, people: int, seconds: float) -> None:
+def _measure(home: Path, people: int, seconds: float) -> list[results.Figure]:
     project, ids = _fill(home)
     url, process = conftest.start(home, "--no-worker")
     port = url.rsplit(":", 1)[1]
@@ -124,7 +130,7 @@ def _measure(home: Path, people: int, seconds: float) -> None:
     time.sleep(seconds)
     times = [ms for one in crowd for ms in one.milliseconds]
     memory = psutil.Process(process.pid).memory_info().rss / 1e6
-    _say(f"{people} people, {len(times) / seconds:.0f} saves/s: save", times)
+    low, high = _say(f"{people} people, {len(times) / seconds:.0f} saves/s: save", times)
     print(f"memory of the server process: {memory:.0f} MB")
     process.kill()
     process.wait()
@@ -134,7 +140,14 @@ def _measure(home: Path, people: int, seconds: float) -> None:
     for thread in threads:
         thread.join()
     conftest.stop(process)
-    _check(home, crowd)
+    lost = _check(home, crowd)
+    how = f"{people} people for {seconds:g} s, SQLite, {results.machine()}"
+    rows = [
+        ("a save: p50", round(low), "ms", f"p95 {high:.0f}"),
+        ("memory of the server", round(memory), "MB", ""),
+        ("saves lost by a kill", lost, "", ""),
+    ]
+    return [results.Figure(*row, how=how) for row in rows]
 
 
 def _fill(home: Path) -> tuple[Project, list[int]]:
@@ -155,7 +168,7 @@ def _fill(home: Path) -> tuple[Project, list[int]]:
     return project, ids
 
 
-def _check(home: Path, crowd: Sequence[Labeler]) -> None:
+def _check(home: Path, crowd: Sequence[Labeler]) -> int:
     """Every save that was answered must stand in the history with the box it carried."""
     database = engine.connect(Settings(home=home))
     lost = 0
@@ -170,12 +183,15 @@ def _check(home: Path, crowd: Sequence[Labeler]) -> None:
     refused = [text for one in crowd for text in one.refused]
     print(f"killed and started again: {answered} last saves answered, {lost} lost, {again} retries")
     print(f"refused: {len(refused)} {refused[:1]}")
+    return lost
 
 
-def _say(words: str, milliseconds: Sequence[float]) -> None:
+def _say(words: str, milliseconds: Sequence[float]) -> tuple[float, float]:
     ranked = sorted(milliseconds)
+    p50 = statistics.median(ranked)
     p95 = ranked[min(len(ranked) - 1, round(0.95 * len(ranked)))]
-    print(f"{words} p50 {statistics.median(ranked):.0f} ms, p95 {p95:.0f} ms (n={len(ranked)})")
+    print(f"{words} p50 {p50:.0f} ms, p95 {p95:.0f} ms (n={len(ranked)})")
+    return p50, p95
 
 
 if __name__ == "__main__":
