@@ -52,6 +52,7 @@ ROOMS = (
     "review.reports",
     "runs.detection",
     "runs.forecast",
+    "warehouse",
 )
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -17,9 +17,7 @@ from backend.errors import NotFound, Refused, Unavailable
 from backend.jobs import kinds, presence, queue
 from backend.models import registry
 from backend.projects import catalogue
-from backend.storage.types import now
 from backend.warehouse import address, administration, loading, outbox, standing
-from backend.warehouse.standing import Standing
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
 
@@ -74,39 +72,14 @@ def warehouse(
         terminal.document(asdict(found) if found else None)
         return
     if found is None:
-        raise NotFound(_none())
-    for sentence in sentences(found):
+        raise NotFound(address.NONE)
+    for sentence in standing.sentences(found):
         terminal.say(sentence)
-
-
-def sentences(found: Standing) -> list[str]:
-    """How the warehouse stands, for people."""
-    rows = ", ".join(f"{count:,} {kind}" for kind, count in found.rows.items())
-    told = [f"Results are published into {found.where}."]
-    if found.step:
-        told.append(f"A load is at it: {found.step}.")
-    if found.loaded is None:
-        told.append("Nothing was published yet.")
-    else:
-        told.append(f"Last published {found.loaded:%Y-%m-%d %H:%M} UTC.")
-    if found.waiting:
-        assert found.oldest is not None
-        minutes = (now() - found.oldest).total_seconds() / 60
-        told.append(f"{found.waiting:,} rows wait, the oldest for {minutes:,.0f} minutes.")
-    else:
-        told.append("Nothing waits.")
-    if found.error and found.since:
-        told.append(f"Since {found.since:%Y-%m-%d %H:%M} UTC it fails: {found.error}")
-    told.append(
-        f"In the last day: {found.statements:,} statements, {found.seconds:,.0f} seconds"
-        + (f"; rows published: {rows}." if rows else ".")
-    )
-    return told
 
 
 def _publish_results(at: tools.Tools, project: str, wait: bool, as_json: bool) -> None:
     if not address.is_set(at.settings):
-        raise Refused(_none())
+        raise Refused(address.NONE)
     with at.database.write.begin() as session:
         catalogue.find(session, project)
         if outbox.install(session):
@@ -118,7 +91,7 @@ def _publish_results(at: tools.Tools, project: str, wait: bool, as_json: bool) -
         with at.database.read.begin() as session:
             found = standing.of(session, at.settings)
         if not done:
-            raise Unavailable(found.error if found else _none())
+            raise Unavailable(found.error if found else address.NONE)
     told = "published" if wait or not alive else "asked for"
     if as_json:
         terminal.document({"project": project, "rows": waiting_, "state": told})
@@ -147,7 +120,7 @@ def _publish_model(
 def _check(at: tools.Tools, as_json: bool) -> None:
     where = address.of(at.settings)
     if where is None:
-        raise Refused(_none())
+        raise Refused(address.NONE)
     script = administration.script(where)
     try:
         found = administration.check(where, loading.scratch(at.settings))
@@ -175,7 +148,3 @@ def _print(script: list[str]) -> None:
         terminal.say("What an administrator may run:")
     for line in script:
         terminal.say(f"  {line}")
-
-
-def _none() -> str:
-    return "There is no warehouse: name one with LOUPE_WAREHOUSE_URL, as the guide says."

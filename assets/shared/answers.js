@@ -43,6 +43,7 @@
  *   jobs: Record<string, number>, others: number}} Node
  * @typedef {{nodes?: Node[], free?: Amounts, jobs?: number[]}} Sight of the cluster
  * @typedef {{name: string, host: string, pid: number, started: string, seen: string, sees: Sight}} Worker
+ * @typedef {{told: string[], waiting: number, failing: boolean}} Warehouse how it stands
  *
  * @typedef {{map50?: number, map50_95?: number, accuracy?: number, ap_rules?: number, images?: number,
  *   intervals?: {map50?: [number, number]}}} Metrics

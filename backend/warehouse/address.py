@@ -17,6 +17,7 @@ from backend.errors import Invalid, Refused
 from backend.settings import Settings
 
 SETTING = "LOUPE_WAREHOUSE_URL"
+NONE = "There is no warehouse: name one with LOUPE_WAREHOUSE_URL, as the guide says."
 DIALECTS = ("snowflake", "postgresql", "sqlite")
 NAMED = "connection_name"
 # What may stand in the query of a Snowflake URL: no secret, and nothing that changes where it goes.

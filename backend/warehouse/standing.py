@@ -58,6 +58,31 @@ def of(session: Session, settings: Settings) -> Standing | None:
     )
 
 
+def sentences(found: Standing) -> list[str]:
+    """How the warehouse stands, for people."""
+    rows = ", ".join(f"{count:,} {kind}" for kind, count in found.rows.items())
+    told = [f"Results are published into {found.where}."]
+    if found.step:
+        told.append(f"A load is at it: {found.step}.")
+    if found.loaded is None:
+        told.append("Nothing was published yet.")
+    else:
+        told.append(f"Last published {found.loaded:%Y-%m-%d %H:%M} UTC.")
+    if found.waiting:
+        assert found.oldest is not None
+        minutes = (now() - found.oldest).total_seconds() / 60
+        told.append(f"{found.waiting:,} rows wait, the oldest for {minutes:,.0f} minutes.")
+    else:
+        told.append("Nothing waits.")
+    if found.error and found.since:
+        told.append(f"Since {found.since:%Y-%m-%d %H:%M} UTC it fails: {found.error}")
+    told.append(
+        f"In the last day: {found.statements:,} statements, {found.seconds:,.0f} seconds"
+        + (f"; rows published: {rows}." if rows else ".")
+    )
+    return told
+
+
 def is_due(session: Session, settings: Settings) -> bool:
     """Whether enough waits, or for long enough, or somebody asks; and no failure is too near."""
     where = address.of(settings)

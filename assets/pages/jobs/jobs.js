@@ -7,6 +7,7 @@ import { Log } from "./log.js";
 import { get, send } from "../../shared/net.js";
 import { Reading } from "../../shared/reading.js";
 import { state, times, what, WORDS } from "./row.js";
+import { warehouse } from "./warehouse.js";
 import { attempt, page, poll, project } from "../../shared/site.js";
 
 /** @param {HTMLElement} element */
@@ -20,6 +21,7 @@ export function mount(element) {
 /** @typedef {import("../../shared/answers.js").Job} Job */
 /** @typedef {import("../../shared/answers.js").Listing} Listing */
 /** @typedef {import("../../shared/answers.js").Worker} Worker */
+/** @typedef {import("../../shared/answers.js").Warehouse} Warehouse */
 
 class Jobs {
   /** @param {HTMLElement} element */
@@ -34,6 +36,7 @@ class Jobs {
     this.open = h("div");
     this.done = h("div");
     this.cluster = h("div.inside");
+    this.warehouse = h("section.panel", { hidden: true });
     this.lists = h(
       "div",
       { style: { display: "grid", gap: "20px" } },
@@ -50,6 +53,7 @@ class Jobs {
         h("div.spread", {}, h("h1", {}, "Jobs"), this.filters),
         this.lists,
         panel("Cluster", this.cluster),
+        this.warehouse,
       ),
     );
   }
@@ -59,13 +63,13 @@ class Jobs {
     if (this.filter.project) chosen.set("project", project());
     return this.reading.show(
       "jobs",
-      () => Promise.all([get(`/api/jobs?${chosen}`), get("/api/jobs/cluster")]),
+      () => Promise.all([get(`/api/jobs?${chosen}`), get("/api/jobs/cluster"), get("/api/warehouse")]),
       (found) => this.take(found),
     );
   }
 
-  /** @param {[Listing, Worker[]]} found */
-  async take([jobs, workers]) {
+  /** @param {[Listing, Worker[], Warehouse]} found */
+  async take([jobs, workers, stands]) {
     this.offer(jobs);
     this.names = jobs.projects;
     this.list(
@@ -81,6 +85,7 @@ class Jobs {
       this.filtered() ? "Nothing of this kind has ended." : "Nothing is done yet.",
     );
     fill(this.cluster, cluster(workers));
+    warehouse(this.warehouse, stands, () => this.load());
     await Promise.all([...this.opened.values()].map((log) => log.load()));
   }
 

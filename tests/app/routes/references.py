@@ -55,6 +55,7 @@ GET /api/runs/{run}/groups run=run
 GET /api/runs/{run}/images/{image} run=run image=image
 GET /api/runs/{run}/undo run=run image=image
 GET /api/runs/{run}/wall run=run label~called | offset limit
+GET /api/warehouse
 GET /api/why/{subject} subject=subject
 GET /assets/{version}/{name} | version name
 GET /favicon.ico
@@ -106,6 +107,7 @@ POST /api/runs/{run}/decide run=run .items.image=image .items.idx=idx .key~key |
 POST /api/runs/{run}/give-back run=run | .holder
 POST /api/runs/{run}/renew run=run | .holder
 POST /api/runs/{run}/take run=run .after~image .wanted~image group~group | .holder .count
+POST /api/warehouse
 POST /login | .name .password .token .next
 POST /logout
 PUT /api/images/{image}/boxes image=image .run=run .boxes.detection.run=run

@@ -30,7 +30,7 @@ CALL = re.compile(r"\n  poll\(\"\w+\", [\d.]+, \[([^\]]*)\]")
 DIGITS = 40  # bytes by which larger numbers may be longer
 
 # Every route that the assets poll, and follow while they poll.
-EVERYWHERE = ("/api/changes", "/api/jobs/counts", "/api/jobs/cluster")
+EVERYWHERE = ("/api/changes", "/api/jobs/counts", "/api/jobs/cluster", "/api/warehouse")
 POLLED = (
     "/api/jobs?project={name}",
     "/api/jobs/{job}",
