@@ -85,12 +85,18 @@ class Snowflake:
         self._writer = pq.ParquetWriter(self._file(kind), schema, compression="zstd")
 
     def add(self, kind: Kind, rows: Rows) -> None:
-        self._held += rows
-        if len(self._held) >= GROUP:
-            self._write(kind)
+        if not rows:
+            return
+        arrays = [
+            pa.array(values, ARROW[one.type])
+            for values, one in zip(zip(*rows, strict=True), kind.all_columns, strict=True)
+        ]
+        self._held.append(pa.Table.from_arrays(arrays, names=kind.names))
+        if sum(map(len, self._held)) >= GROUP:
+            self._write()
 
     def staged(self, kind: Kind, version: int) -> None:
-        self._write(kind)
+        self._write()
         self._writer.close()
         part = self._file(kind)
         with part.open("rb") as file:
@@ -184,14 +190,9 @@ class Snowflake:
     def _file(self, kind: Kind) -> Path:
         return self.scratch / f"{kind.name}.part"
 
-    def _write(self, kind: Kind) -> None:
+    def _write(self) -> None:
         if self._held:
-            columns = zip(*self._held, strict=True)
-            arrays = [
-                pa.array(values, ARROW[one.type])
-                for values, one in zip(columns, kind.all_columns, strict=True)
-            ]
-            self._writer.write_table(pa.Table.from_arrays(arrays, names=kind.names))
+            self._writer.write_table(pa.concat_tables(self._held))
             self._held = []
 
     def _connect(self, address: Address) -> Any:

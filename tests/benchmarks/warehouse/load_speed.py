@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import shutil
 import sqlite3
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from pydantic import SecretStr
 
 from backend.settings import Settings
 from backend.storage import engine, schema
@@ -40,6 +42,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--kinds", default="sqlite,postgres,snowflake")
     asked = parser.parse_args()
+    gc.set_threshold(200_000, 50, 50)  # as the loader's process does
     with tempfile.TemporaryDirectory(dir="/var/tmp") as made:
         home = Path(made)
         database = filled(home, asked.rows)
@@ -92,7 +95,7 @@ def read(database: Database, parts: Sequence[Part]) -> list[Any]:
 def measure(kind: str, where: Place, home: Path, parts: Sequence[Part], rows: list[Any]) -> None:
     """One load by its steps, then what it is compared with."""
     os.environ.update(where.environment)
-    settings = Settings(home=home, warehouse_url=where.url)
+    settings = Settings(home=home, warehouse_url=SecretStr(where.url))
     found = address.of(settings)
     assert found is not None
     scratch = loading.scratch(settings)
@@ -112,9 +115,10 @@ def measure(kind: str, where: Place, home: Path, parts: Sequence[Part], rows: li
     staging, _ = timed(staged)
     merging, _ = timed(lambda: warehouse.merge(KIND, 1, []))
     counting, there = timed(lambda: warehouse.count(KIND, 1, ranges))
-    ending, _ = timed(lambda: (warehouse.commit(), warehouse.sweep(1, [KIND.name])))
+    ending, _ = timed(warehouse.commit)
+    sweeping, _ = timed(lambda: warehouse.sweep(1, [KIND.name]))
     assert there == count
-    whole = staging + merging + counting + ending
+    whole = staging + merging + counting + ending + sweeping
     print(f"{kind:11} {rate(count, whole)} in all, with {warehouse.statements - before} statements")
     print(f"  staged    {rate(count, staging)}; merged {merging:.2f} s, counted {counting:.2f} s")
     warehouse.close()
@@ -133,16 +137,19 @@ def compared(kind: str, where: Place, count: int, seconds: float, rows: list[Any
         lite.execute("PRAGMA synchronous=NORMAL")
         lite.execute(table)
         insert = f"INSERT INTO compared ({names}) VALUES ({marks})"
-        theirs, _ = timed(lambda: (lite.executemany(insert, every), lite.commit()))
+        theirs, _ = timed(lambda: lite.executemany(insert, every))
+        ended, _ = timed(lite.commit)
         lite.close()
     else:
         every = every[: max(100_000, len(every) // 10)]
         marks = ", ".join(["%s"] * len(KIND.names))
         with psycopg.connect(where.url.replace("+psycopg", "")) as server:
-            server.execute(table)  # type: ignore[arg-type]
+            server.execute(table)
             insert = f"INSERT INTO compared ({names}) VALUES ({marks})"
             cursor = server.cursor()
-            theirs, _ = timed(lambda: (cursor.executemany(insert, every), server.commit()))  # type: ignore[arg-type]
+            theirs, _ = timed(lambda: cursor.executemany(insert, every))
+            ended, _ = timed(server.commit)
+    theirs += ended
     ratio = (count / seconds) / (len(every) / theirs)
     print(f"  executemany {rate(len(every), theirs)}: the load is {ratio:.2f} times as fast")
 
