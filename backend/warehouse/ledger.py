@@ -151,9 +151,10 @@ def rests_until(session: Session) -> datetime | None:
     """When the next load may begin: pauses grow with each failure after the last success."""
     failed: list[Load] = []
     for one in loads(session, 10):
-        if one.state is not State.FAILED:
+        if one.state is State.LOADED:
             break
-        failed.append(one)
+        if one.state is State.FAILED:
+            failed.append(one)
     if not failed or failed[0].finished is None:
         return None
     rest: timedelta = min(FIRST_REST * 2 ** (len(failed) - 1), LONGEST_REST)

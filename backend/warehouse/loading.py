@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from backend.errors import LeaseLost, LoupeError, Unavailable
+from backend.errors import LeaseLost, LoupeError, Refused, Unavailable
 from backend.jobs import holder
 from backend.settings import Settings
 from backend.storage.engine import Database
@@ -73,6 +73,7 @@ class _Loader:
     parts: list[Part] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     warehouse: Warehouse | None = None
+    step: str = ""
 
     def run(self) -> None:
         """Carry out the load."""
@@ -87,9 +88,14 @@ class _Loader:
             self._failed(str(error))
             raise
         except OSError as error:
-            told = f"The disk of {scratch(self.settings)} does not take it: {error.strerror}."
+            reason = error.strerror or error
+            told = f"The disk of {scratch(self.settings)} does not take it: {reason}."
             self._failed(told)
             raise Unavailable(told) from error
+        except (ValueError, TypeError, OverflowError) as error:
+            told = f"A row cannot be published ({self.step}): {error}"
+            self._failed(told)
+            raise Refused(told) from error
 
     def _publish(self, warehouse: Warehouse) -> None:
         self._take()
@@ -142,6 +148,7 @@ class _Loader:
         self.rows[kind.name] = count
 
     def _step(self, name: str) -> None:
+        self.step = name
         with self.database.write.begin() as session:
             ledger.step(session, self.load, name)
 

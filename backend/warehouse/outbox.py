@@ -202,8 +202,11 @@ def _for_sqlite(table: Any) -> dict[str, str]:
     for event in EVENTS:
         name = f"{NAME}_{table.name}_{event.lower()}"
         row = "OLD." if event == "DELETE" else "NEW."
-        body = " ".join(_note_in_sqlite(kind, row, event) for kind in tables.of_changes(table.name))
-        found[name] = f'CREATE TRIGGER {name} AFTER {event} ON "{table.name}" BEGIN {body} END'
+        kinds = [one for one in tables.of_changes(table.name) if event != "UPDATE" or one.sources]
+        of = ", ".join(f'"{column}"' for one in kinds for column in one.sources)
+        when = f"UPDATE OF {of}" if event == "UPDATE" else event
+        body = " ".join(_note_in_sqlite(kind, row, event) for kind in kinds)
+        found[name] = f'CREATE TRIGGER {name} AFTER {when} ON "{table.name}" BEGIN {body} END'
     return found
 
 
@@ -231,23 +234,35 @@ def _for_postgresql(table: Any) -> dict[str, str]:
         f"$$ BEGIN {body} RETURN NULL; END $$"
     )
     found = {name: function}
+    given = {"INSERT": "NEW TABLE AS changed", "DELETE": "OLD TABLE AS changed"}
+    given["UPDATE"] = "OLD TABLE AS before NEW TABLE AS changed"
     for event in EVENTS:
-        rows_ = "OLD" if event == "DELETE" else "NEW"
         found[f"{name}_{event.lower()}"] = (
             f'CREATE TRIGGER {name}_{event.lower()} AFTER {event} ON "{table.name}" '
-            f"REFERENCING {rows_} TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION {name}()"
+            f"REFERENCING {given[event]} FOR EACH STATEMENT EXECUTE FUNCTION {name}()"
         )
     return found
 
 
 def _note_in_postgresql(kind: Kind) -> str:
-    head, tail = _sql("", kind.head), _sql("", kind.tail)
-    urgent = f"bool_or({kind.urgent})" if kind.urgent else "false"
-    return (
+    head, tail = _sql("changed.", kind.head), _sql("changed.", kind.tail)
+    urgent = f"bool_or(changed.{kind.urgent})" if kind.urgent else "false"
+    weight = kind.weight if kind.weight.isdecimal() else f"changed.{kind.weight}"
+    note = (
         "INSERT INTO outbox (kind, head, tail, row_count, gone, urgent, at) "
-        f"SELECT '{kind.name}', {head}, {tail}, sum({kind.weight}), TG_OP = 'DELETE', {urgent}, "
-        "now() AT TIME ZONE 'UTC' FROM changed GROUP BY 2, 3;"
+        f"SELECT '{kind.name}', {head}, {tail}, sum({weight}), TG_OP = 'DELETE', {urgent}, "
+        "now() AT TIME ZONE 'UTC' FROM changed{differs} GROUP BY 2, 3;"
     )
+    key = " AND ".join(
+        f'before."{column.name}" = changed."{column.name}"'
+        for column in kind.changes.primary_key.columns
+    )
+    was, now_ = (
+        ", ".join(f'{row}."{name}"' for name in kind.sources) for row in ("before", "changed")
+    )
+    differs = f" JOIN before ON {key} WHERE ROW({was}) IS DISTINCT FROM ROW({now_})"
+    changed = note.replace("{differs}", differs) if kind.sources else "NULL;"
+    return f"IF TG_OP = 'UPDATE' THEN {changed} ELSE {note.replace('{differs}', '')} END IF;"
 
 
 def _there(connection: Connection) -> dict[str, str]:

@@ -91,6 +91,14 @@ class Kind:
         return (self.watched or self.row).__table__
 
     @property
+    def sources(self) -> list[str]:
+        """The columns of ours whose change is a change of it; none where they never change."""
+        if self.watched is not None:
+            return []
+        used = [column.source for column in self.columns if column.source is not None]
+        return [one.property.columns[0].name for one in [*used, self.removed] if one is not None]
+
+    @property
     def gone(self) -> Any:
         """Whether a row that is there counts as deleted."""
         return false() if self.removed is None else self.removed.is_not(None)
