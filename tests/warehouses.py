@@ -22,6 +22,7 @@ from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.warehouse import loading, outbox
 
+SECRET = "hidden-word"
 SERVE = "import uvicorn, fakesnow.server as s; uvicorn.run(s.app, host='127.0.0.1', port={port}, log_level='critical')"  # noqa: E501
 
 
@@ -88,7 +89,7 @@ def place(kind: str, folder: Path, server: str = "", port: int = 0) -> Place:
     home.mkdir()
     file = home / "connections.toml"
     file.write_text(
-        f'[here]\naccount = "fakesnow"\nuser = "loupe"\npassword = "x"\nhost = "127.0.0.1"\n'
+        f'[here]\naccount = "fakesnow"\nuser = "loupe"\npassword = "{SECRET}"\nhost = "127.0.0.1"\n'
         f'port = {port}\nprotocol = "http"\ndatabase = "{database}"\nschema = "s1"\n'
     )
     file.chmod(0o600)
@@ -108,7 +109,6 @@ class Publishing:
     def environment(self) -> dict[str, str]:
         """What a loader of it is started with."""
         return {
-            **os.environ,
             **self.place.environment,
             "LOUPE_HOME": str(self.settings.home),
             "LOUPE_DATABASE_URL": self.settings.operational_url,
@@ -124,11 +124,14 @@ class Publishing:
         else:
             assert loading.run(self.database, self.settings)
 
-    def start(self, step: str = "", number: int = 0) -> subprocess.Popen[bytes]:
+    def start(
+        self, step: str = "", number: int = 0, more: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
         """A loader as a process of its own; at a step it may send itself a signal."""
         at = [step, str(number)] if step else []
         command = [sys.executable, "-m", "tests.loader", *at]
-        return subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL)
+        environment = {**os.environ, **(more or {}), **self.environment}
+        return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
 
 
 def publishing(database: Database, home: Path, where: Place, lease: float = 60.0) -> Publishing:

@@ -22,7 +22,7 @@ from backend.storage import findings, types
 from backend.storage.engine import Database
 from backend.storage.tables import DetectionRow, LoadRow, OutboxRow, RunImageRow, RunRow
 from backend.warehouse import ledger, loading, outbox, standing
-from tests import databases, warehouses
+from tests import databases, overhearing, warehouses
 from tests.warehouses import Place, Publishing
 
 PATIENCE = 120.0
@@ -304,3 +304,24 @@ def test_pauses_grow_to_fifteen_minutes_and_end_with_a_success(file: Publishing)
     file.load()
     with file.database.read() as session:
         assert ledger.rests_until(session) is None
+
+
+def test_no_other_address_is_asked_and_no_secret_is_left(
+    sqlite: Database, tmp_path: Path, emulator: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place = warehouses.place("snowflake", tmp_path, "", emulator)
+    house = warehouses.publishing(sqlite, tmp_path / "home", place)
+    environment = overhearing.environment(tmp_path / "asked")
+    find(sqlite, 7)
+    assert house.start(more=environment).wait(PATIENCE) == 0
+    once(house, 20)
+    file = Path(place.environment["SNOWFLAKE_HOME"], "connections.toml")
+    with closed() as port:
+        file.write_text(file.read_text().replace(f"port = {emulator}", f"port = {port}"))
+        find(sqlite, 8)
+        assert house.start(more=environment).wait(PATIENCE) == 1
+    assert overhearing.heard(tmp_path / "asked") == []
+    kept = [one for one in tmp_path.rglob("*") if one.is_file() and one != file]
+    assert kept
+    assert [one for one in kept if warehouses.SECRET.encode() in one.read_bytes()] == []
+    assert warehouses.SECRET not in "".join(capfd.readouterr())
