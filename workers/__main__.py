@@ -11,7 +11,6 @@ from threading import Event, Thread
 from backend import settings as all_settings
 from backend.errors import LoupeError
 from backend.storage import engine
-from backend.warehouse import address
 from workers.loop import Worker
 
 
@@ -27,7 +26,6 @@ def main() -> None:
         Thread(target=_follow, args=(arguments.parent, stopping), daemon=True).start()
     try:
         settings = all_settings.current()
-        address.of(settings)  # a wrong one is told now, and not when a load is due
         database = engine.connect(settings)
     except LoupeError as error:
         raise SystemExit(str(error)) from error

@@ -17,6 +17,7 @@ import typer
 
 from app import terminal
 from backend import apart, settings
+from backend.warehouse import address
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ def serve(
         raise typer.BadParameter("With --auth people log in, so there is no need of --token.")
     known = settings.current()
     settings.make_home(known)
+    address.of(known)  # a wrong one is told now, and not when there is something to publish
     os.environ.setdefault("GRADIO_TEMP_DIR", str(known.cache / "gradio"))
     # Gradio makes that folder and takes seconds to import; other commands must not wait for it.
     from app import server

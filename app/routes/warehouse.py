@@ -17,8 +17,11 @@ router = APIRouter(prefix="/api/warehouse", dependencies=[login.SEES], route_cla
 @router.get("")
 def stands(at: premises.At) -> dict[str, Any]:
     """How it stands in sentences, and how many rows wait; nothing where there is none."""
-    with at.read() as session:
-        found = standing.of(session, at.settings)
+    try:
+        with at.read() as session:
+            found = standing.of(session, at.settings)
+    except Refused as wrong:  # a setting, or a file that it names
+        return {"told": [str(wrong)], "waiting": 0, "failing": True}
     if found is None:
         return {"told": [], "waiting": 0, "failing": False}
     told = standing.sentences(found)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from backend.domain import Detection, Run, RunImage
+from backend.domain import Detection, JobState, Run, RunImage
+from backend.jobs import kinds
 from backend.storage import findings, types
 from backend.storage.tables import LoadRow, OutboxRow
 from backend.warehouse import outbox
@@ -56,6 +57,13 @@ def test_what_a_run_found_is_published_when_it_ends(house: House) -> None:
     house.stop()
     house.until_empty()
     assert not (house.home / "cache" / "warehouse").exists()
+
+
+def test_a_wrong_warehouse_holds_up_no_job(house: House) -> None:
+    house.start_worker(LOUPE_WAREHOUSE_URL="mysql://me@here/x")
+    done = house.until_ended(house.put(kinds.Check(project_id=None, steps=1, seconds=0.05)))
+    assert done.state is JobState.DONE
+    house.stop()
 
 
 def test_without_a_warehouse_nothing_is_noted(house: House) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from backend import apart
 from backend import settings as all_settings
-from backend.errors import Unavailable
+from backend.errors import LoupeError
 from backend.settings import Settings
 from backend.storage import engine
 from backend.storage.engine import Database
@@ -39,7 +39,15 @@ class Publisher:
     _due: dict[str, float] = field(default_factory=dict)
 
     def tick(self) -> None:
-        """One round: install what notes changes, start a loader, see one end."""
+        """One round; jobs go on, whatever is wrong with the warehouse or its settings."""
+        try:
+            self._round()
+        except LoupeError as error:
+            if self._is_time("tell", INSTALL):
+                log.warning("Nothing is published: %s", error)
+
+    def _round(self) -> None:
+        """Install what notes changes, start a loader, see one end."""
         if self._is_time("install", INSTALL):
             self._install()
         if self._child is not None and self._child.has_ended():
@@ -89,6 +97,6 @@ def main(descriptor: int) -> None:
     database = engine.connect(settings)
     try:
         loading.run(database, settings)
-    except (SQLAlchemyError, Unavailable) as error:
+    except (SQLAlchemyError, LoupeError) as error:
         log.warning("The load ends here: %s", str(error).splitlines()[0])
     database.close()

@@ -71,3 +71,11 @@ def test_while_the_warehouse_is_away_other_commands_do_not_notice(
     _, out, _ = loupe("warehouse")
     assert "it fails: The warehouse postgresql://me@127.0.0.1:1/x does not take it" in out
     assert "hidden-word" not in out + err
+
+
+def test_the_site_is_not_served_with_a_wrong_warehouse(
+    loupe: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, "mysql://me@here/x")
+    code, _, err = loupe("serve", "--no-browser", "--no-worker", "--port", "0")
+    assert (code, "setting LOUPE_WAREHOUSE_URL" in err) == (1, True)
