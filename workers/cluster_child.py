@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.jobs.presence import Node, Sight
 from backend.settings import Settings
 from workers import attempt
 from workers.attempt import Child
@@ -68,12 +69,15 @@ class Keeper:
         """Whether the cluster was lost in this round."""
         return self._broken
 
-    def description(self, jobs: Mapping[int, int]) -> dict[str, Any]:
+    def sight(self, jobs: Mapping[int, int]) -> Sight:
         """Nodes, GPUs, memory, and where our jobs (by their process) run: some seconds ago."""
         state = "ready" if self._ready else "starting" if self._child else "off"
-        nodes = [_with_jobs(node, jobs) for node in self._seen.get("nodes", ())]
-        seen = {**self._seen, "nodes": nodes} if nodes else self._seen
-        return {"state": state, "address": self._ready.get("address", ""), **seen}
+        sees: Sight = {"state": state, "address": self._ready.get("address", "")}
+        sees["jobs"] = list(jobs.values())
+        if self._seen:
+            sees["nodes"] = [_with_jobs(node, jobs) for node in self._seen["nodes"]]
+            sees["free"] = self._seen["free"]
+        return sees
 
     def close(self) -> None:
         """Leave the cluster; one of our own ends with it."""
@@ -123,7 +127,7 @@ class Resident:
             self._child = None
 
 
-def _with_jobs(node: Mapping[str, Any], jobs: Mapping[int, int]) -> dict[str, Any]:
+def _with_jobs(node: Mapping[str, Any], jobs: Mapping[int, int]) -> Node:
     """A node with the actors of each of our jobs in the place of those of each process."""
     ours: dict[str, int] = {}
     others = 0
@@ -132,5 +136,12 @@ def _with_jobs(node: Mapping[str, Any], jobs: Mapping[int, int]) -> dict[str, An
             ours[str(jobs[process])] = actors
         else:
             others += actors
-    plain = {name: value for name, value in node.items() if name != "actors"}
-    return {**plain, "jobs": ours, "others": others}
+    return {
+        "name": node["name"],
+        "cores": node["cores"],
+        "gpus": node["gpus"],
+        "memory_gb": node["memory_gb"],
+        "free": node["free"],
+        "jobs": ours,
+        "others": others,
+    }

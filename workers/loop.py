@@ -228,9 +228,8 @@ class Worker:
     def _show(self) -> None:
         """Tell the pages that we live, and what the cluster looks like; tidy up after others."""
         jobs = {running.child.process.pid: running.job.id for running in self.busy.values()}
-        seen = {**self.keeper.description(jobs), "jobs": list(jobs.values())}
         with self.database.write.begin() as session:
-            presence.show(session, self.name, seen)
+            presence.show(session, self.name, self.keeper.sight(jobs))
             presence.forget_dead(session)
         if self._is_due("tidy", 60.0):
             self._tidy()

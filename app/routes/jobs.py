@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import FileResponse, Response
 
 from app import premises
 from app.edge import login, pools
-from app.routes import shapes
-from backend.domain import FINAL, Job, JobState
+from app.routes import job_cards
+from app.routes.job_cards import JobCard, JobList, LogTail
+from backend.domain import FINAL, JobEvent, JobState
 from backend.errors import NotFound
 from backend.jobs import journal, kinds, listing, outlook, presence, queue
+from backend.jobs.presence import Presence
 from backend.projects import catalogue
 
 router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES], route_class=pools.Pooled)
@@ -40,7 +42,7 @@ class Filters:
 
 
 @router.get("")
-def page(at: premises.At, chosen: Annotated[Filters, Depends()]) -> dict[str, Any]:
+def page(at: premises.At, chosen: Annotated[Filters, Depends()]) -> JobList:
     """The jobs that wait or run, the newest of the finished ones, and what to filter them by."""
     with at.read() as session:
         of = premises.project(session, chosen.project).id if chosen.project else None
@@ -55,63 +57,51 @@ def page(at: premises.At, chosen: Annotated[Filters, Depends()]) -> dict[str, An
         ended = _among(tuple(FINAL), chosen.state)
         stands = outlook.outlooks(session, waiting)
         done = find(states=ended, before=chosen.before, limit=chosen.limit)
-        return {
-            "open": [shapes.standing(one, stands[one.id]) for one in waiting],
-            "done": [shapes.listed(one) for one in done],
-            "kinds": {name: kind.title for name, kind in kinds.KINDS.items()},
-            "authors": listing.authors(session),
-            "projects": catalogue.names(
-                session, (one.project_id or 0 for one in [*waiting, *done])
-            ),
-        }
+        return JobList(
+            [job_cards.listed(one, stands[one.id]) for one in waiting],
+            [job_cards.listed(one) for one in done],
+            {name: kind.title for name, kind in kinds.KINDS.items()},
+            listing.authors(session),
+            catalogue.names(session, (one.project_id or 0 for one in [*waiting, *done])),
+        )
 
 
 @router.get("/counts")
-def counts(at: premises.At) -> dict[str, int]:
-    """How many jobs stand in each state."""
+def counts(at: premises.At) -> dict[JobState, int]:
+    """How many jobs stand in each state that is not an end."""
     with at.read() as session:
-        return {state.value: number for state, number in listing.counts(session).items()}
+        return listing.counts(session)
 
 
 @router.get("/cluster")
-def cluster(at: premises.At) -> list[dict[str, Any]]:
+def cluster(at: premises.At) -> list[Presence]:
     """The workers that live, and the cluster as each sees it."""
     with at.read() as session:
-        return [
-            {
-                "name": one.name,
-                "host": one.host,
-                "pid": one.pid,
-                "started": one.started.isoformat(),
-                "seen": one.seen.isoformat(),
-                "sees": dict(one.description),
-            }
-            for one in presence.living(session)
-        ]
+        return presence.living(session)
 
 
 @router.get("/{job}")
-def one(job: int, at: premises.At) -> dict[str, Any]:
+def one(job: int, at: premises.At) -> JobCard:
     """One job and where it stands."""
     with at.read() as session:
         found = queue.get(session, job)
-        return {**shapes.standing(found, outlook.outlook_of(session, found)), **shapes.job(found)}
+        return job_cards.whole(found, outlook.outlook_of(session, found))
 
 
 @router.get("/{job}/events")
-def events(job: int, at: premises.At, since: int = 0) -> list[dict[str, Any]]:
+def events(job: int, at: premises.At, since: int = 0) -> list[JobEvent]:
     """What the job told after event number `since`."""
     with at.read() as session:
         known = queue.get(session, job)
-        return [shapes.event(event) for event in journal.read(session, known.id, since)]
+        return journal.read(session, known.id, since)
 
 
 @router.get("/{job}/log")
-def log(job: int, at: premises.At) -> dict[str, str]:
+def log(job: int, at: premises.At) -> LogTail:
     """The end of the job's log file."""
     with at.read() as session:
         known = queue.get(session, job)
-    return {"text": journal.tail(at.settings.home, known.id)}
+    return LogTail(journal.tail(at.settings.home, known.id))
 
 
 @router.get("/{job}/file")
@@ -136,8 +126,7 @@ def act(
     action: Literal["cancel", "pause", "resume", "retry"],
     at: premises.At,
     person: login.Labeler,
-) -> dict[str, Any]:
+) -> JobCard:
     """Cancel, pause, resume or retry a job."""
     with at.write() as session:
-        changed: Job = ACTIONS[action](session, job, person.name)
-        return shapes.job(changed)
+        return job_cards.whole(ACTIONS[action](session, job, person.name))

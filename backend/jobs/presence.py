@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import cast
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
+from typing_extensions import TypedDict  # pydantic reads typing's own from Python 3.12 on only
 
 from backend.jobs import holder
 from backend.storage import engine, tables
@@ -19,19 +19,46 @@ Row = tables.WorkerRow
 SILENT = timedelta(minutes=10)
 
 
+class Amounts(TypedDict):
+    """What a machine, or what is free of it, can carry."""
+
+    cores: float
+    gpus: float
+    memory_gb: float
+
+
+class Node(Amounts):
+    """A machine of the cluster; `jobs` has the processes of each job, `others` those of others."""
+
+    name: str
+    free: Amounts
+    jobs: dict[str, int]
+    others: int
+
+
+class Sight(TypedDict, total=False):
+    """A worker's jobs and its cluster: off, starting or ready."""
+
+    state: str
+    address: str
+    jobs: list[int]
+    nodes: list[Node]
+    free: Amounts
+
+
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """A worker process: its jobs and its cluster stand in `description`."""
+    """A worker process, and what it sees."""
 
     name: str
     host: str
     pid: int
     started: datetime
     seen: datetime
-    description: Mapping[str, Any]
+    sees: Sight
 
 
-def show(session: Session, name: str, description: Mapping[str, Any]) -> None:
+def show(session: Session, name: str, sees: Sight) -> None:
     """This worker lives, and this is what it sees."""
     host, pid = holder.parts(name)
     engine.insert_new(
@@ -39,7 +66,7 @@ def show(session: Session, name: str, description: Mapping[str, Any]) -> None:
         Row,
         [{"id": name, "host": host, "pid": pid, "started": now(), "seen": now(), "cluster": {}}],
     )
-    values = {"seen": now(), "cluster": dict(description)}
+    values = {"seen": now(), "cluster": dict(sees)}
     session.execute(update(Row).where(Row.id == name).values(**values))
 
 
@@ -59,7 +86,7 @@ def living(session: Session) -> list[Presence]:
     """Every worker that lives, as far as one can tell from here."""
     rows = session.scalars(select(Row).order_by(Row.started)).all()
     return [
-        Presence(row.id, row.host, row.pid, row.started, row.seen, row.cluster)
+        Presence(row.id, row.host, row.pid, row.started, row.seen, cast(Sight, row.cluster))
         for row in rows
         if _lives(row)
     ]

@@ -53,8 +53,8 @@ def cluster(house: House) -> dict[str, Any]:
     while True:
         with house.database.read() as session:
             (worker,) = presence.living(session)
-        if "free" in worker.description:
-            return dict(worker.description)
+        if "free" in worker.sees:
+            return dict(worker.sees)
         assert time.monotonic() < end, worker
         time.sleep(0.2)
 
@@ -89,10 +89,11 @@ def test_the_cluster_is_described(house: House) -> None:
 
 
 def test_a_node_tells_which_jobs_it_carries(tmp_path: Path) -> None:
-    node = {"name": "n1", "actors": {11: 2, 12: 1, 99: 3}}
-    kept = Keeper(Settings(home=tmp_path), _seen={"nodes": [node], "free": {}})
-    (told,) = kept.description({11: 7, 12: 8})["nodes"]
-    assert told == {"name": "n1", "jobs": {"7": 2, "8": 1}, "others": 3}
+    free = {"cores": 2.0, "gpus": 0.0, "memory_gb": 3.5}
+    node = {"name": "n1", **free, "free": free, "actors": {11: 2, 12: 1, 99: 3}}
+    kept = Keeper(Settings(home=tmp_path), _seen={"nodes": [node], "free": free})
+    (told,) = kept.sight({11: 7, 12: 8})["nodes"]
+    assert told == {"name": "n1", **free, "free": free, "jobs": {"7": 2, "8": 1}, "others": 3}
 
 
 @pytest.mark.parametrize("end", [JobState.DONE, JobState.CANCELLED, JobState.FAILED])
@@ -129,7 +130,7 @@ def test_a_cluster_that_never_stands_is_given_up(
         assert theirs.recv() == {"error": "The Ray cluster could not be kept alive."}
     kept.tick()
     assert not starting.is_running()
-    assert kept.description({})["state"] == "off"
+    assert kept.sight({})["state"] == "off"
 
 
 def test_nobody_reaches_it_from_another_machine(house: House) -> None:

@@ -113,7 +113,7 @@ def test_training_and_detection_run_on_the_cluster_that_the_setting_names(
     with house.database.read() as session:
         (worker,) = presence.living(session)
         assert registry.details(session, started.model.id).provenance["cluster"] == cluster.address
-    assert worker.description["address"] == cluster.address
+    assert worker.sees["address"] == cluster.address
     house.stop()
     house.until_empty()
     until_open(int(cluster.address.rpartition(":")[2]))  # it is not ours to end

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -66,17 +65,16 @@ def cluster(as_json: AsJson = False) -> None:
     """
     with tools.open_tools() as at, at.database.read.begin() as session:
         found = presence.living(session)
-    rows = [
-        {"worker": one.name, "host": one.host, "pid": one.pid, **one.description} for one in found
-    ]
     if as_json:
-        terminal.document(rows)
-    elif not rows:
+        terminal.document(
+            [{"worker": one.name, "host": one.host, "pid": one.pid, **one.sees} for one in found]
+        )
+    elif not found:
         terminal.say("No worker is alive. Start one: loupe worker")
-    for row in () if as_json else rows:
-        jobs = ", ".join(f"job {id}" for id in row.get("jobs", [])) or "nothing"
-        terminal.say(f"Worker on {row['host']}, process {row['pid']}, carries out {jobs}.")
-        nodes = row.get("nodes", [])
+    for one in () if as_json else found:
+        jobs = ", ".join(f"job {id}" for id in one.sees.get("jobs", [])) or "nothing"
+        terminal.say(f"Worker on {one.host}, process {one.pid}, carries out {jobs}.")
+        nodes = one.sees.get("nodes", [])
         if not nodes:
             terminal.say(
                 "Ray is not needed yet: a training with several workers or a large detection "
@@ -119,8 +117,8 @@ def _job(one: Job) -> dict[str, Any]:
     }
 
 
-def _node(node: Mapping[str, Any]) -> list[Any]:
-    plain = [node[name] for name in ("name", "cores", "gpus", "memory_gb")]
+def _node(node: presence.Node) -> list[Any]:
+    plain = [node["name"], node["cores"], node["gpus"], node["memory_gb"]]
     ours = [f"job {job}: {count}" for job, count in node["jobs"].items()]
     others = [f"others: {node['others']}"] if node["others"] else []
     return [*plain, node["free"]["cores"], ", ".join(ours + others) or "nothing"]

@@ -1,0 +1,84 @@
+"""What our routes take and answer, as their OpenAPI description has it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from fastapi import FastAPI
+
+from app import server
+
+Schema = Mapping[str, Any]
+COMPONENTS = "#/components/schemas/"
+JSON = "application/json"
+
+
+@dataclass(frozen=True)
+class Route:
+    """A route below /api; `answer` is empty where it is a file, `body` where nothing is sent."""
+
+    name: str
+    room: str
+    answer: Schema
+    body: Schema
+
+
+@cache
+def description() -> dict[str, Any]:
+    """The description of all rooms; a tag says in which room a route stands."""
+    app = FastAPI()
+    for room in server.ROOMS:
+        app.include_router(importlib.import_module(f"app.routes.{room}").router, tags=[room])
+    return app.openapi()
+
+
+def routes() -> list[Route]:
+    """All of them, by address."""
+    return [
+        Route(f"{method.upper()} {path}", told["tags"][0], _answer(told), _body(told))
+        for path, methods in sorted(description()["paths"].items())
+        if path.startswith("/api/")
+        for method, told in methods.items()
+    ]
+
+
+def components() -> dict[str, Schema]:
+    """The shapes that have a name."""
+    found: dict[str, Schema] = description()["components"]["schemas"]
+    return found
+
+
+def named(schema: Schema) -> str:
+    """The name of a shape that is described elsewhere, or nothing."""
+    return str(schema.get("$ref", "")).removeprefix(COMPONENTS)
+
+
+def within(schema: Schema) -> Iterator[tuple[str, Schema]]:
+    """The shapes that a shape is made of, each with where it stands in it."""
+    for name, inner in schema.get("properties", {}).items():
+        yield f".{name}", inner
+    more = schema.get("additionalProperties")
+    if isinstance(more, Mapping):
+        yield "[]", more
+    for key in ("items", "propertyNames"):
+        if key in schema:
+            yield "[]", schema[key]
+    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        for inner in schema.get(key, ()):
+            yield "", inner
+
+
+def _answer(told: Schema) -> Schema:
+    (well,) = (answer for status, answer in told["responses"].items() if status.startswith("2"))
+    found: Schema = well.get("content", {}).get(JSON, {}).get("schema", {})
+    return found
+
+
+def _body(told: Schema) -> Schema:
+    content = told.get("requestBody", {}).get("content", {})
+    found: Schema = next(iter(content.values()), {}).get("schema", {})
+    return found
