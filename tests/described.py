@@ -79,6 +79,6 @@ def _answer(told: Schema) -> Schema:
 
 
 def _body(told: Schema) -> Schema:
-    content = told.get("requestBody", {}).get("content", {})
-    found: Schema = next(iter(content.values()), {}).get("schema", {})
-    return found
+    content: Mapping[str, Schema] = told.get("requestBody", {}).get("content", {})
+    schemas = [one["schema"] for one in content.values()]
+    return schemas[0] if schemas else {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, func, select
@@ -27,24 +28,33 @@ from backend.storage.tables import (
     WorkerRow,
 )
 
-MARKS = ("jobs", "models", "labels", "projects")
 MOST_OPEN = 500
 
 
-def marks(session: Session) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Marks:
     """A mark for jobs and their runs, for models, for labels and decisions, and for projects."""
+
+    jobs: str
+    models: str
+    labels: str
+    projects: str
+
+
+def marks(session: Session) -> Marks:
+    """How all that pages show is marked now."""
     # Of all projects: a mark tells nothing but that somewhere something has changed.
     ends = session.execute(doors.of_all(_ends())).one()
     jobs = session.execute(doors.of_all(_open_jobs())).all()
     workers = session.execute(select(WorkerRow.id, WorkerRow.cluster).order_by(WorkerRow.id)).all()
     best = select(ModelRow.id, ModelRow.state).where(ModelRow.champion).order_by(ModelRow.id)
     models = session.execute(doors.of_all(best)).all()
-    return {
-        "jobs": _mark(ends.job, ends.run, jobs, workers),
-        "models": _mark(ends.model, models),
-        "labels": _mark(ends.revision, ends.decision, ends.image),
-        "projects": _mark(ends.project, ends.projects, ends.kind),
-    }
+    return Marks(
+        jobs=_mark(ends.job, ends.run, jobs, workers),
+        models=_mark(ends.model, models),
+        labels=_mark(ends.revision, ends.decision, ends.image),
+        projects=_mark(ends.project, ends.projects, ends.kind),
+    )
 
 
 def _ends() -> Select[Any]:

@@ -15,7 +15,7 @@ FILES = {
     "GET /api/runs/{run}/export/{name}",
 }
 # Rooms in which this does not hold yet: the list only shrinks.
-YET = ("labels.", "models", "projects.", "review.", "runs.")
+YET = ("labels.", "models", "review.", "runs.")
 # Fields that have what each kind of job, family or event says in its own way.
 OPEN = {
     "JobCard.result",
@@ -63,4 +63,4 @@ def test_a_body_tells_the_type_of_each_field(route: Route) -> None:
 def test_what_is_open_is_there() -> None:
     shapes = described.components()
     assert {place for place in OPEN if place.rpartition(".")[0] not in shapes} == set()
-    assert FILES <= {one.name for one in described.routes()}
+    assert {one.name for one in described.routes()} >= FILES

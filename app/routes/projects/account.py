@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,20 +26,32 @@ class NewPassword(BaseModel):
     new: str = Field(max_length=1000)
 
 
+@dataclass(frozen=True, slots=True)
+class LoginCard:
+    """A browser in which somebody is logged in; `here` is the one that asks."""
+
+    id: str
+    began: datetime
+    seen: datetime
+    address: str
+    browser: str
+    here: bool
+
+
 @router.put("/me/password")
 async def change_password(
     body: NewPassword, request: Request, at: premises.At, person: login.Viewer
-) -> dict[str, str]:
+) -> Person:
     """Give oneself another password; all other logins end."""
     if not at.door.accounts:
         raise Refused("There are no accounts here, so there is no password either.")
     here = _here(request, at)
     await at.door.change_password(person, body.old, body.new, login.browser(request), here)
-    return {"name": person.name}
+    return person
 
 
 @router.get("/logins")
-def mine(request: Request, at: premises.At, person: login.Viewer, of: str = "") -> list[Any]:
+def mine(request: Request, at: premises.At, person: login.Viewer, of: str = "") -> list[LoginCard]:
     """Where somebody is logged in: oneself, or for an admin anybody."""
     here = _here(request, at)
     with at.read() as session:
@@ -47,7 +59,9 @@ def mine(request: Request, at: premises.At, person: login.Viewer, of: str = "") 
 
 
 @router.delete("/logins")
-def end_all(request: Request, at: premises.At, person: login.Viewer, of: str = "") -> list[Any]:
+def end_all(
+    request: Request, at: premises.At, person: login.Viewer, of: str = ""
+) -> list[LoginCard]:
     """Log somebody out everywhere; oneself everywhere but here."""
     here = _here(request, at)
     with at.write() as session:
@@ -59,7 +73,7 @@ def end_all(request: Request, at: premises.At, person: login.Viewer, of: str = "
 
 
 @router.delete("/logins/{number}")
-def end(number: str, request: Request, at: premises.At, person: login.Viewer) -> list[Any]:
+def end(number: str, request: Request, at: premises.At, person: login.Viewer) -> list[LoginCard]:
     """Log somebody out in one browser."""
     here = _here(request, at)
     with at.write() as session:
@@ -83,12 +97,5 @@ def _here(request: Request, at: premises.Premises) -> str:
     return at.door.login_of(request.cookies.get(login.COOKIE, ""))
 
 
-def _login(one: logins.Login, here: str) -> dict[str, str | bool | datetime]:
-    return {
-        "id": one.id,
-        "began": one.began,
-        "seen": one.seen,
-        "address": one.address,
-        "browser": one.browser,
-        "here": one.id == here,
-    }
+def _login(one: logins.Login, here: str) -> LoginCard:
+    return LoginCard(one.id, one.began, one.seen, one.address, one.browser, one.id == here)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.orm import Session
 
 from app import premises
 from app.edge import login, pools
-from app.routes import shapes
-from backend.domain import Project, Task
+from backend.domain import Class, Person, Project, Task
 from backend.labels import class_retirement, gallery
 from backend.projects import catalogue, class_merge, classes, members
 from backend.storage.writers import retries
@@ -69,126 +68,148 @@ class Members(BaseModel):
     members: list[str] | None = Field(max_length=1000)
 
 
-@router.get("/me")
-def me(at: premises.At, person: login.Viewer) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """A picture that stands for a project."""
+
+    id: int
+    sha256: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectCard(Project):
+    """A project among others: how many images, how many of them labelled, boxes of each class."""
+
+    images: int = 0
+    goldens: int = 0
+    labelled: int = 0
+    boxes: Mapping[str, int] = field(default_factory=dict)
+    covers: Sequence[Cover] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Me(Person):
     """Who is asking, and whether there are accounts at all."""
-    return {**shapes.person(person), "accounts": at.door.accounts}
+
+    accounts: bool
+
+
+@router.get("/me")
+def me(at: premises.At, person: login.Viewer) -> Me:
+    """Who is asking, and whether there are accounts at all."""
+    return Me(person.name, person.role, at.door.accounts)
 
 
 @router.get("/projects")
-def everything(at: premises.At) -> list[dict[str, Any]]:
+def everything(at: premises.At) -> list[ProjectCard]:
     """Every project that the person may enter, with its counts and a few pictures."""
     with at.read() as session:
         return [
-            _summary(found, gallery.apart(session, found.project.id, COVERS))
+            _card(found, gallery.apart(session, found.project.id, COVERS))
             for found in catalogue.summaries(session)
         ]
 
 
 @router.post("/projects", status_code=201, dependencies=[login.RULES])
-def create(body: NewProject, at: premises.At) -> dict[str, Any]:
+def create(body: NewProject, at: premises.At) -> Project:
     """Make a project."""
     with at.write() as session:
-        made = catalogue.create(session, body.name, body.task, body.classes)
-    return _project(made)
+        return catalogue.create(session, body.name, body.task, body.classes)
 
 
 @router.get("/projects/{project}")
-def one(project: str, at: premises.At) -> dict[str, Any]:
+def one(project: str, at: premises.At) -> Project:
     """A project with its classes."""
     with at.read() as session:
-        return _project(premises.project(session, project))
+        return premises.project(session, project)
 
 
 @router.get("/projects/{project}/members", dependencies=[login.RULES])
-def who(project: str, at: premises.At) -> dict[str, Any]:
+def who(project: str, at: premises.At) -> Members:
     """The names of those who may enter besides admins; null: everybody."""
     with at.read() as session:
-        return {"members": members.chosen(session, premises.project(session, project).id)}
+        return _members(session, premises.project(session, project).id)
 
 
 @router.put("/projects/{project}/members", dependencies=[login.RULES])
-def choose(project: str, body: Members, at: premises.At) -> dict[str, Any]:
+def choose(project: str, body: Members, at: premises.At) -> Members:
     """Say who may enter."""
     with at.write() as session:
         found = premises.project(session, project)
         members.choose(session, found.id, body.members)
-        return {"members": members.chosen(session, found.id)}
+        return _members(session, found.id)
 
 
 @router.post("/projects/{project}/classes", status_code=201, dependencies=[login.RULES])
-def add_class(project: str, body: NewClass, at: premises.At) -> dict[str, Any]:
+def add_class(project: str, body: NewClass, at: premises.At) -> Class:
     """Add a class at the end."""
     with at.write() as session:
         found = premises.project(session, project)
-        return shapes.kind(classes.add(session, found.id, body.name))
+        return classes.add(session, found.id, body.name)
 
 
 @router.put("/projects/{project}/classes", dependencies=[login.RULES])
-def reorder(project: str, body: Order, at: premises.At) -> dict[str, Any]:
+def reorder(project: str, body: Order, at: premises.At) -> Project:
     """Put the classes in this order."""
     with at.write() as session:
         found = premises.project(session, project)
         classes.reorder(session, found.id, body.classes)
-        return _project(catalogue.get(session, found.id))
+        return catalogue.get(session, found.id)
 
 
 @router.patch("/projects/{project}/classes/{class_}", dependencies=[login.RULES])
-def edit_class(project: str, class_: int, body: ClassEdit, at: premises.At) -> dict[str, Any]:
+def edit_class(project: str, class_: int, body: ClassEdit, at: premises.At) -> Class:
     """Rename a class, or change its colour, key or severity."""
     with at.write() as session:
         premises.own_class(session, project, class_)
-        return shapes.kind(classes.edit(session, class_, **body.model_dump()))
+        return classes.edit(session, class_, **body.model_dump())
 
 
 @router.post("/projects/{project}/classes/{class_}/merge", dependencies=[login.RULES])
 @pools.heavy
-def merge(project: str, class_: int, body: Merge, at: premises.At) -> dict[str, Any]:
+def merge(project: str, class_: int, body: Merge, at: premises.At) -> Project:
     """Make every label of this class one of another."""
     with at.read() as session:
         found = premises.own_class(session, project, class_)
     class_merge.merge(at.read, retries.patient(at.write), found.id, class_, body.into)
     with at.read() as session:
-        return _project(catalogue.get(session, found.id))
+        return catalogue.get(session, found.id)
 
 
 @router.get("/projects/{project}/classes/{class_}/uses", dependencies=[login.RULES])
-def uses(project: str, class_: int, at: premises.At) -> dict[str, int]:
+def uses(project: str, class_: int, at: premises.At) -> class_retirement.Uses:
     """How often a class stands in the labels: said before it goes."""
     with at.read() as session:
         premises.own_class(session, project, class_)
-        return asdict(class_retirement.uses(session, class_))
+        return class_retirement.uses(session, class_)
 
 
 @router.post("/projects/{project}/classes/{class_}/retire", dependencies=[login.RULES])
 @pools.heavy
-def retire(project: str, class_: int, at: premises.At, person: login.Admin) -> dict[str, Any]:
+def retire(project: str, class_: int, at: premises.At, person: login.Admin) -> Project:
     """Take a class out of the project, with every label of it."""
     with at.read() as session:
         found = premises.own_class(session, project, class_)
     class_retirement.retire(at.write, class_, person.name)
     with at.read() as session:
-        return _project(catalogue.get(session, found.id))
+        return catalogue.get(session, found.id)
 
 
-def _summary(found: catalogue.Summary, covers: Sequence[gallery.GalleryImage]) -> dict[str, Any]:
-    return {
-        **_project(found.project),
-        "images": found.images,
-        "goldens": found.goldens,
-        "labelled": found.labelled,
-        "boxes": found.boxes,
-        "covers": [
-            {"id": item.image.id, "sha256": item.image.sha256, "name": item.image.name}
-            for item in covers
-        ],
-    }
+def _members(session: Session, project_id: int) -> Members:
+    names = members.chosen(session, project_id)
+    return Members(members=None if names is None else list(names))
 
 
-def _project(value: Project) -> dict[str, Any]:
-    return {
-        "id": value.id,
-        "name": value.name,
-        "task": value.task,
-        "classes": [shapes.kind(one) for one in value.classes],
-    }
+def _card(found: catalogue.Summary, covers: Sequence[gallery.GalleryImage]) -> ProjectCard:
+    return ProjectCard(
+        found.project.id,
+        found.project.name,
+        found.project.task,
+        found.project.classes,
+        images=found.images,
+        goldens=found.goldens,
+        labelled=found.labelled,
+        boxes=found.boxes,
+        covers=[Cover(one.image.id, one.image.sha256, one.image.name) for one in covers],
+    )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from app import premises
 from app.edge import login, pools
-from app.routes import shapes
-from backend.domain import Role
+from backend.domain import Person, Role
 from backend.projects import members, people
 
 router = APIRouter(prefix="/api/people", dependencies=[login.RULES], route_class=pools.Pooled)
@@ -34,32 +31,32 @@ class Edit(BaseModel):
 
 
 @router.get("")
-def everyone(at: premises.At) -> list[dict[str, Any]]:
+def everyone(at: premises.At) -> list[Person]:
     """All accounts."""
     with at.read() as session:
-        return [shapes.person(one) for one in people.everyone(session)]
+        return people.everyone(session)
 
 
 @router.post("", status_code=201)
-def add(body: NewAccount, at: premises.At) -> dict[str, Any]:
+def add(body: NewAccount, at: premises.At) -> Person:
     """Make an account."""
     with at.write() as session:
-        return shapes.person(people.add(session, body.name, body.role, body.password))
+        return people.add(session, body.name, body.role, body.password)
 
 
 @router.delete("/{person:path}")
-def remove(person: str, at: premises.At) -> list[dict[str, Any]]:
+def remove(person: str, at: premises.At) -> list[Person]:
     """Close an account; what the person did stays."""
     with at.write() as session:
         people.remove(session, person)
         members.leave(session, person)
-        found = [shapes.person(one) for one in people.everyone(session)]
+        found = people.everyone(session)
     at.door.forget(person)
     return found
 
 
 @router.patch("/{person:path}")
-def edit(person: str, body: Edit, request: Request, at: premises.At) -> list[dict[str, Any]]:
+def edit(person: str, body: Edit, request: Request, at: premises.At) -> list[Person]:
     """Change a role, or give a new password, which ends all other logins of that person."""
     here = at.door.login_of(request.cookies.get(login.COOKIE, ""))
     with at.write() as session:
@@ -68,6 +65,6 @@ def edit(person: str, body: Edit, request: Request, at: premises.At) -> list[dic
             people.set_role(session, person, body.role)
         if body.password is not None:
             people.set_password(session, person, body.password, here)
-        found = [shapes.person(one) for one in people.everyone(session)]
+        found = people.everyone(session)
     at.door.forget(person)
     return found

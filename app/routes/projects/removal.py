@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from dataclasses import dataclass
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from app import premises
 from app.edge import login, pools
-from app.routes import shapes
+from app.routes import job_cards
+from app.routes.job_cards import JobCard
 from backend.jobs import kinds, queue
 from backend.upkeep import removal
 
@@ -26,37 +26,51 @@ class Removal(BaseModel):
     name: str = Field(max_length=200)
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectRemains:
+    """What would go with a project, in words, and how many of its images are put away."""
+
+    words: str
+    put_away: int
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtBack:
+    """How many images are there again."""
+
+    changed: int
+
+
 @router.get("/remains")
-def remains(project: str, at: premises.At) -> dict[str, Any]:
+def remains(project: str, at: premises.At) -> ProjectRemains:
     """What would go with the project, and how many of its images are put away."""
     with at.read() as session:
         found = premises.project(session, project)
-        told = removal.remains(session, found.id)
-        put_away = removal.purgeable(session, found.id)
-    return {**asdict(told), "words": str(told), "put_away": put_away}
+        words = str(removal.remains(session, found.id))
+        return ProjectRemains(words, removal.purgeable(session, found.id))
 
 
 @router.post("/remove", status_code=201)
-def remove(project: str, body: Removal, at: premises.At, person: login.Admin) -> dict[str, Any]:
+def remove(project: str, body: Removal, at: premises.At, person: login.Admin) -> JobCard:
     """Let nobody find the project any more; a worker takes its rows."""
     with at.write() as session:
         found = premises.project(session, project)
         removal.begin(session, found.id, body.name, person.name)
         request = kinds.Remove(None, found.id, found.name)
-        return shapes.job(queue.enqueue(session, request, author=person.name))
+        return job_cards.whole(queue.enqueue(session, request, author=person.name))
 
 
 @router.post("/purge", status_code=201)
-def purge(project: str, at: premises.At, person: login.Admin) -> dict[str, Any]:
+def purge(project: str, at: premises.At, person: login.Admin) -> JobCard:
     """Take away the images that were put away, for good; a worker does it."""
     with at.write() as session:
         found = premises.project(session, project)
-        return shapes.job(queue.enqueue(session, kinds.Purge(found.id), author=person.name))
+        return job_cards.whole(queue.enqueue(session, kinds.Purge(found.id), author=person.name))
 
 
 @router.post("/bring-back")
-def bring_back(project: str, at: premises.At) -> dict[str, int]:
+def bring_back(project: str, at: premises.At) -> BroughtBack:
     """Bring back all images that were put away."""
     with at.write() as session:
         found = premises.project(session, project)
-        return {"changed": removal.bring_back(session, found.id)}
+        return BroughtBack(removal.bring_back(session, found.id))

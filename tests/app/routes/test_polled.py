@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from tests.statements import heard
 
 ASSETS = Path(__file__).parents[3] / "assets"
 FEW, MANY = 60, 600
+MARKS = {one.name for one in fields(changes.Marks)}
 BOXES = tuple(Box(n, 0.0, n + 1.0, 9.0, "spur") for n in range(5))
 CALL = re.compile(r"\n  poll\(\"\w+\", [\d.]+, \[([^\]]*)\]")
 DIGITS = 40  # bytes by which larger numbers may be longer
@@ -138,7 +140,7 @@ def test_each_page_that_polls_stands_in_this_table() -> None:
         for marks in CALL.findall(path.read_text("utf-8")):
             found[path.name] = tuple(re.findall(r"\w+", marks))
     assert found == POLLING
-    assert {mark for marks in found.values() for mark in marks} == set(changes.MARKS)
+    assert {mark for marks in found.values() for mark in marks} == MARKS
 
 
 @pytest.mark.parametrize("what", ["label", "job", "project"])
@@ -156,4 +158,4 @@ def test_a_change_moves_its_mark_and_leaves_the_others(filled: Premises, what: s
             catalogue.create(session, "young")
     with filled.read() as session:
         after = changes.marks(session)
-    assert [name for name in changes.MARKS if after[name] != before[name]] == [f"{what}s"]
+    assert [name for name in MARKS if getattr(after, name) != getattr(before, name)] == [f"{what}s"]
