@@ -96,10 +96,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DetectionRef:
-    """Names one detection: the idx-th of an image in a run."""
+    """Names one detection: the idx-th of an image in a run, by their numbers."""
 
-    run_id: int
-    image_id: int
+    run: int
+    image: int
     idx: int
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cache
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from fastapi import FastAPI
+from typing_extensions import is_typeddict
 
 from app import server
 
@@ -50,6 +51,24 @@ def components() -> dict[str, Schema]:
     """The shapes that have a name."""
     found: dict[str, Schema] = description()["components"]["schemas"]
     return found
+
+
+def partial() -> set[str]:
+    """The shapes of answers that may lack a field; all others have all of theirs."""
+    found: set[Any] = set()
+    for room in server.ROOMS:
+        for route in importlib.import_module(f"app.routes.{room}").router.routes:
+            _collect(route.response_model, found)
+    return {one.__name__ for one in found if is_typeddict(one)}
+
+
+def _collect(hint: Any, found: set[Any]) -> None:
+    if (is_dataclass(hint) or is_typeddict(hint)) and hint not in found:
+        found.add(hint)
+        for inner in get_type_hints(hint).values():
+            _collect(inner, found)
+    for inner in get_args(hint):
+        _collect(inner, found)
 
 
 def named(schema: Schema) -> str:

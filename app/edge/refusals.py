@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic_core import to_jsonable_python
 from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -15,9 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.edge import guessing, unusable
-from app.routes import shapes
 from backend import errors
-from backend.domain import Revision
 from backend.storage import outages
 
 log = logging.getLogger(__name__)
@@ -90,8 +89,7 @@ def _ours(request: Request, error: Exception) -> Response:  # noqa: ARG001
     status = next(status for kind, status in STATUS if isinstance(error, kind))
     body: dict[str, Any] = {"error": unusable.sentence(error)}
     if isinstance(error, errors.Conflict):
-        theirs = error.theirs
-        body["theirs"] = shapes.revision(theirs) if isinstance(theirs, Revision) else dict(theirs)
+        body["theirs"] = to_jsonable_python(error.theirs)
     return JSONResponse(body, status)
 
 

@@ -52,6 +52,15 @@ class JobList:
 
 
 @dataclass(frozen=True, slots=True)
+class JobCounts:
+    """How many jobs stand in each state that is not an end."""
+
+    queued: int
+    running: int
+    paused: int
+
+
+@dataclass(frozen=True, slots=True)
 class LogTail:
     """The end of a job's log file."""
 

@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, Response
 from app import premises
 from app.edge import login, pools
 from app.routes import job_cards
-from app.routes.job_cards import JobCard, JobList, LogTail
+from app.routes.job_cards import JobCard, JobCounts, JobList, LogTail
 from backend.domain import FINAL, JobEvent, JobState
 from backend.errors import NotFound
 from backend.jobs import journal, kinds, listing, outlook, presence, queue
@@ -67,10 +67,11 @@ def page(at: premises.At, chosen: Annotated[Filters, Depends()]) -> JobList:
 
 
 @router.get("/counts")
-def counts(at: premises.At) -> dict[JobState, int]:
+def counts(at: premises.At) -> JobCounts:
     """How many jobs stand in each state that is not an end."""
     with at.read() as session:
-        return listing.counts(session)
+        found = listing.counts(session)
+    return JobCounts(found[JobState.QUEUED], found[JobState.RUNNING], found[JobState.PAUSED])
 
 
 @router.get("/cluster")

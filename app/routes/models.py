@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,12 +12,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app import premises
 from app.edge import login, pools
-from app.routes import shapes
+from app.routes import job_cards, model_cards
+from app.routes.job_cards import JobCard
+from app.routes.model_cards import ModelCard, ModelDetails
 from app.routes.runs import detection
-from backend.families import FAMILIES
+from backend.families import FAMILIES, Family
 from backend.jobs import kinds, listing, outlook, queue
 from backend.labels import images
 from backend.models import growth, preflight, registry, trainings
+from backend.models.preflight import Preflight
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 
@@ -61,8 +65,38 @@ class Published(BaseModel):
     runtime: str = Field("onnx", max_length=40)
 
 
+@dataclass(frozen=True, slots=True)
+class FamilyCard:
+    """A kind of model, as the form offers it."""
+
+    name: str
+    title: str
+    defaults: Mapping[str, Any]
+    variants: Sequence[str]
+    needs_golden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingChoice:
+    """What can be trained and from what, the trainings, and whether the golden board `grows`."""
+
+    families: Sequence[FamilyCard]
+    models: Sequence[ModelCard]
+    jobs: Sequence[JobCard]
+    grows: bool
+    goldens: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BegunTraining:
+    """A training that was asked for, and the model that will come of it."""
+
+    job: JobCard
+    model: ModelCard
+
+
 @router.get("/projects/{project}/training")
-def form(project: str, at: premises.At, job: int = 0) -> dict[str, Any]:
+def form(project: str, at: premises.At, job: int = 0) -> TrainingChoice:
     """What can be trained here, what it may start from, and the trainings.
 
     Those are all that have not ended, the newest, and the one that `job` names.
@@ -77,49 +111,39 @@ def form(project: str, at: premises.At, job: int = 0) -> dict[str, Any]:
         ]
         jobs = list({one.id: one for one in sorted(shown, key=lambda one: -one.id)}.values())
         stands = outlook.outlooks(session, jobs)
-        return {
-            "families": [
-                {
-                    "name": family.name,
-                    "title": family.title,
-                    "defaults": dict(family.defaults),
-                    "variants": list(family.variants),
-                    "needs_golden": family.needs_golden,
-                }
-                for family in FAMILIES.values()
-                if family.task is found.task
-            ],
-            "models": [shapes.model(one) for one in registry.models(session, found.id)],
-            "jobs": [shapes.standing(one, stands[one.id]) for one in jobs],
-            "grows": growth.wanted(session, found.id),
-            "goldens": images.has_goldens(session, found.id),
-        }
+        return TrainingChoice(
+            [_family(one) for one in FAMILIES.values() if one.task is found.task],
+            [model_cards.card(one) for one in registry.models(session, found.id)],
+            [job_cards.listed(one, stands[one.id]) for one in jobs],
+            growth.wanted(session, found.id),
+            images.has_goldens(session, found.id),
+        )
 
 
 @router.put("/projects/{project}/training/grow")
-def grow(project: str, body: Grow, at: premises.At, person: login.Labeler) -> dict[str, bool]:  # noqa: ARG001
+def grow(project: str, body: Grow, at: premises.At, person: login.Labeler) -> Grow:  # noqa: ARG001
     """Let the golden board learn by itself after every tenth labelled image, or not."""
     with at.write() as session:
         growth.choose(session, premises.project(session, project).id, body.on)
-    return {"grows": body.on}
+    return body
 
 
 @router.post("/projects/{project}/training/check")
 @pools.heavy
-def check(project: str, body: TrainingForm, at: premises.At) -> dict[str, Any]:
+def check(project: str, body: TrainingForm, at: premises.At) -> Preflight:
     """What stands in the way of this training, and about how long it would take."""
     with at.read() as session:
         found = premises.project(session, project)
         start = detection.own_model(body.start)
         usual = trainings.usual_seed(session, found.id, body.family, start)
         seed = (usual or 0) if body.seed is None else body.seed
-        return asdict(preflight.check(session, found.id, body.family, body.parameters, seed, start))
+        return preflight.check(session, found.id, body.family, body.parameters, seed, start)
 
 
 @router.post("/projects/{project}/training", status_code=201)
 def retrain(
     project: str, body: TrainingForm, at: premises.At, person: login.Labeler
-) -> dict[str, Any]:
+) -> BegunTraining:
     """Freeze a snapshot, number a model and queue its training."""
     with at.write() as session:
         found = premises.project(session, project)
@@ -133,46 +157,35 @@ def retrain(
             author=person.name,
             key=body.key,
         )
-        return {"job": shapes.job(started.job), "model": shapes.model(started.model)}
+        return BegunTraining(job_cards.whole(started.job), model_cards.card(started.model))
 
 
 @router.get("/projects/{project}/models")
-def models(project: str, at: premises.At) -> list[dict[str, Any]]:
+def models(project: str, at: premises.At) -> list[ModelCard]:
     """The models of a project, newest first."""
     with at.read() as session:
         found = premises.project(session, project)
-        return [shapes.model(one) for one in registry.models(session, found.id)]
+        return [model_cards.card(one) for one in registry.models(session, found.id)]
 
 
 @router.get("/models/{model}")
-def details(model: int, at: premises.At) -> dict[str, Any]:
+def details(model: int, at: premises.At) -> ModelDetails:
     """All that is known of a model."""
     with at.read() as session:
         told = registry.details(session, model)
         champion = registry.champion(session, told.model.project_id)
-    return {
-        **shapes.model(told.model),
-        "weights": told.model.weights,
-        "author": told.author,
-        "evaluation": dict(told.evaluation),
-        "against": dict(told.against),
-        "provenance": dict(told.provenance),
-        "runtimes": [dict(one) for one in told.runtimes],
-        "verdict": registry.verdict(told),
-        "offered": registry.offered(told, champion),
-        "reigned": told.reigned,
-    }
+    return model_cards.whole(told, champion)
 
 
 @router.post("/models/{model}/promote")
-def promote(model: int, at: premises.At, person: login.Admin) -> dict[str, Any]:  # noqa: ARG001
+def promote(model: int, at: premises.At, person: login.Admin) -> ModelCard:  # noqa: ARG001
     """Make a model the champion of its project."""
     with at.write() as session:
-        return shapes.model(registry.promote(session, model))
+        return model_cards.card(registry.promote(session, model))
 
 
 @router.post("/models/{model}/evaluate", status_code=201)
-def evaluate(model: int, body: Measured, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def evaluate(model: int, body: Measured, at: premises.At, person: login.Labeler) -> JobCard:
     """Queue a measurement of a model."""
     with at.write() as session:
         found = registry.get(session, model)
@@ -185,22 +198,26 @@ def evaluate(model: int, body: Measured, at: premises.At, person: login.Labeler)
             against=body.against,
             author=person.name,
         )
-        return shapes.job(job)
+        return job_cards.whole(job)
 
 
 @router.post("/models/{model}/benchmark", status_code=201)
-def benchmark(model: int, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def benchmark(model: int, at: premises.At, person: login.Labeler) -> JobCard:
     """Queue the measurement of a model in each runtime of the worker."""
     with at.write() as session:
         found = registry.get(session, model)
         job = trainings.benchmark(session, found.project_id, found.name, person.name)
-        return shapes.job(job)
+        return job_cards.whole(job)
 
 
 @router.post("/models/{model}/publish", status_code=201)
-def publish(model: int, body: Published, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def publish(model: int, body: Published, at: premises.At, person: login.Labeler) -> JobCard:
     """Queue the export of a model for use outside of Loupe."""
     with at.write() as session:
         found = registry.get(session, model)
         request = kinds.Publish(found.project_id, found.id, body.runtime)
-        return shapes.job(queue.enqueue(session, request, author=person.name))
+        return job_cards.whole(queue.enqueue(session, request, author=person.name))
+
+
+def _family(one: Family) -> FamilyCard:
+    return FamilyCard(one.name, one.title, one.defaults, one.variants, one.needs_golden)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from fastapi import APIRouter
 
@@ -14,8 +15,24 @@ from backend.warehouse import address, outbox, standing
 router = APIRouter(prefix="/api/warehouse", dependencies=[login.SEES], route_class=pools.Pooled)
 
 
+@dataclass(frozen=True, slots=True)
+class WarehouseCard:
+    """How the warehouse stands, in sentences; none where there is no warehouse."""
+
+    told: Sequence[str]
+    waiting: int
+    failing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HurriedRows:
+    """How many rows are published at once."""
+
+    rows: int
+
+
 @router.get("")
-def stands(at: premises.At) -> dict[str, Any]:
+def stands(at: premises.At) -> WarehouseCard:
     """How it stands in sentences, and how many rows wait; nothing where there is none."""
     try:
         with at.read() as session:
@@ -23,15 +40,14 @@ def stands(at: premises.At) -> dict[str, Any]:
     except Refused as wrong:  # a setting, or a file that it names
         return {"told": [str(wrong)], "waiting": 0, "failing": True}
     if found is None:
-        return {"told": [], "waiting": 0, "failing": False}
-    told = standing.sentences(found)
-    return {"told": told, "waiting": found.waiting, "failing": bool(found.error)}
+        return WarehouseCard([], 0, False)
+    return WarehouseCard(standing.sentences(found), found.waiting, bool(found.error))
 
 
 @router.post("")
-def publish(at: premises.At, person: login.Labeler) -> dict[str, int]:  # noqa: ARG001
+def publish(at: premises.At, person: login.Labeler) -> HurriedRows:  # noqa: ARG001
     """Let what waits be published at once."""
     if not address.is_set(at.settings):
         raise Refused(address.NONE)
     with at.write() as session:
-        return {"rows": outbox.hurry(session)}
+        return HurriedRows(outbox.hurry(session))

@@ -178,6 +178,7 @@ export class Desk extends EventTarget {
       label,
       class_id,
       origin: "model",
+      author: "",
       detection: { run, image, idx },
     };
   }
@@ -196,7 +197,14 @@ export class Desk extends EventTarget {
     const label = this.label || this.classes[0]?.name;
     if (!label) return;
     /** @type {Box} */
-    const box = { id: geometry.newId(), ...r, ...this.kind(label), origin: "human", detection: null };
+    const box = {
+      id: geometry.newId(),
+      ...r,
+      ...this.kind(label),
+      origin: "human",
+      author: "",
+      detection: null,
+    };
     this.commit("draw", { boxes: [...this.sheet.boxes, box] });
     this.select([box.id]);
   }

@@ -178,7 +178,7 @@ export class Saver extends EventTarget {
     }
   }
 
-  /** Each image of a sweep has its answer. @param {Sweep} entry @param {{image: number, version?: number, error?: string}[]} answers */
+  /** Each image of a sweep has its answer. @param {Sweep} entry @param {import("../shared/answers.js").SweptImage[]} answers */
   answered(entry, answers) {
     this.failures = 0;
     this.giveUp(entry);
@@ -212,7 +212,7 @@ export class Saver extends EventTarget {
     if (entry.items) {
       return this.answered(
         entry,
-        entry.items.map(({ image }) => ({ image, error: error.message })),
+        entry.items.map(({ image }) => ({ image, version: null, error: error.message })),
       );
     }
     if (error.status === 409) return this.clash(entry, error);

@@ -1,92 +1,189 @@
 /**
- * The shapes of what routes answer, as app/routes has them; times are ISO texts.
+ * The shapes of what routes take and answer, as app/routes has them; times are ISO texts. Made by
+ * `python -m tests.assets.answers`: what is written here by hand is lost.
  *
- * @typedef {"detect" | "classify"} Task
- * @typedef {"new" | "started" | "done" | "skipped"} State of an image
- * @typedef {"train" | "val" | "test"} Split
- * @typedef {"viewer" | "labeler" | "admin"} Role
- * @typedef {{name: string, role: Role}} Person
- * @typedef {Person & {accounts: boolean}} Me
- * @typedef {{id: string, began: string, seen: string, address: string, browser: string,
- *   here: boolean}} Login
- *
- * @typedef {{id: number, index: number, name: string, color: string, hotkey: string,
- *   severity: number}} Class
- * @typedef {{id: number, name: string, task: Task, classes: Class[]}} Project
- * @typedef {Project & {images: number, goldens: number, labelled: number,
- *   boxes: Record<string, number>, covers: {id: number, sha256: string, name: string}[]}} Summary
- *   a project among others
- *
+ * @typedef {{model?: string, model_id?: number, family?: string, run?: number, iou?: number,
+ *   compared?: number, learned?: number, map?: FigureDifference, map50?: FigureDifference,
+ *   map50_95?: FigureDifference, accuracy?: FigureDifference, per_class?: Record<string, FigureDifference>,
+ *   images?: ImageDifference[]}} Against
+ * @typedef {{between_boards: Kappa, between_detections: Kappa, within_boards: Kappa,
+ *   within_detections: Kappa}} Agreement
+ * @typedef {{cores: number, gpus: number, memory_gb: number}} Amounts
+ * @typedef {{runs: RunCard[], jobs: JobCard[]}} AtWork
+ * @typedef {{job: JobCard, model: ModelCard}} BegunTraining
+ * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, origin: Origin, id: string,
+ *   detection: DetectionRef | null, author: string, class_id: number | null}} Box
+ * @typedef {{changed: number}} BroughtBack
+ * @typedef {{images: number[], action: "split" | "group" | "state" | "delete" | "restore", value?: string}}
+ *   BulkChange
+ * @typedef {{name: string, links: Link[]}} Chain
+ * @typedef {{changed: number, undo: UndoStep[], error: string}} Changed
+ * @typedef {{image: number, name: string, gained: Proposal[], lost: Proposal[]}} ChangedImage
+ * @typedef {{images: number, same: number, next: number, changes: ChangedImage[]}} ChangedImages
+ * @typedef {{id: number, index: number, name: string, color: string, hotkey: string, severity: number}}
+ *   Class
+ * @typedef {{name?: string | null, color?: string | null, hotkey?: string | null,
+ *   severity?: number | null}} ClassEdit
+ * @typedef {{truths?: number, ap?: number | null, ap50?: number | null, ap50_95?: number | null,
+ *   score?: number, precision?: number | null, recall?: number | null, f1?: number | null}} ClassFigures
+ * @typedef {{labels: string[], matrix: number[][], score?: number}} Confusion
+ * @typedef {{id: number, sha256: string, name: string}} Cover
+ * @typedef {{recall: number[], precision: number[], score: number[]}} CurvePoints
+ * @typedef {{id: number, name: string, sha256: string, width: number, height: number, state: State,
+ *   split: Split | null, group: string, version: number, label: string, comment: string, author: string,
+ *   golden: GoldenCard | null, boxes: Box[], proposals: Proposal[], proposer: string, run: number | null,
+ *   rejected: number[], accepted: number[], verdict: string, repeat: boolean}} DeskImage
+ * @typedef {{runs: RunCard[], jobs: JobCard[], models: ModelCard[], counts: SourceCounts, tiles: string}}
+ *   DetectionChoice
+ * @typedef {{model: string, source?: ImageChoice, options?: Options, key?: string}} DetectionForm
  * @typedef {{run: number, image: number, idx: number}} DetectionRef
- * @typedef {{id: string, x1: number, y1: number, x2: number, y2: number, label: string,
- *   class_id?: number | null, origin: string, author?: string, detection: DetectionRef | null}} Box
- * @typedef {{id: number, name: string, sha256: string, width: number, height: number,
- *   state: State, split: Split | null, group: string, version: number, label: string,
- *   comment: string, author: string, golden: {id: number, sha256: string, lie: number[]} | null,
- *   boxes: Box[]}} Item an image with all that a page draws of it
- * @typedef {{total: number, items: Item[]}} Window
- * @typedef {Record<string, Record<string, number>>} Counts of images, by filter and value
- * @typedef {{action: string, value: string, images: number[]}} Change of many images
- * @typedef {{changed: number, undo: Change[], error?: string}} Changed
- *
- * @typedef {"queued" | "running" | "paused" | "done" | "failed" | "cancelled"} JobState
+ * @typedef {{role?: Role | null, password?: string | null}} Edit
+ * @typedef {{split?: string, iou?: number, images?: number, truths?: number, score?: number,
+ *   map?: number | null, map50?: number | null, map50_95?: number | null, accuracy?: number | null,
+ *   interval?: number[] | null, intervals?: Record<string, number[] | null>,
+ *   per_class?: Record<string, ClassFigures>, curves?: Record<string, CurvePoints>, confusion?: Confusion,
+ *   sizes?: Record<string, SizeFigures>}} Evaluation
+ * @typedef {{worth: RuntimeWorth[], int8: string, model_id: number | null}} Expectation
+ * @typedef {{format: string, images?: number[] | null, states?: string[], splits?: string[],
+ *   filter?: string, shares?: number[], seed?: number}} ExportForm
+ * @typedef {{name: string, title: string, defaults: Record<string, any>, variants: string[],
+ *   needs_golden: boolean}} FamilyCard
+ * @typedef {{difference: number | null, interval: number[] | null, better: boolean | null}}
+ *   FigureDifference
+ * @typedef {{images: number, known: number, run_id: number | null, pace: Pace | null}} Foreseen
+ * @typedef {{id: number, sha256: string, lie: number[]}} GoldenCard
+ * @typedef {{on: boolean}} Grow
+ * @typedef {{held: number}} HeldImages
+ * @typedef {{revisions: Revision[], more: boolean}} History
+ * @typedef {{holder: string}} Holder
+ * @typedef {{rows: number}} HurriedRows
+ * @typedef {{id: number, name: string, sha256: string, width: number, height: number, state: State,
+ *   split: Split | null, group: string, version: number, label: string, comment: string, author: string,
+ *   golden: GoldenCard | null, boxes: Box[]}} ImageCard
+ * @typedef {{images?: number[] | null, states?: string[] | null, splits?: string[] | null}} ImageChoice
+ * @typedef {{state?: Record<string, number>, split?: Record<string, number>,
+ *   group?: Record<string, number>, author?: Record<string, number>, class?: Record<string, number>,
+ *   golden?: Record<string, number>, proposals?: Record<string, number>}} ImageCounts
+ * @typedef {{image: string, image_id: number, gained: number, lost: number, false_calls: number}}
+ *   ImageDifference
+ * @typedef {{total: number, items: ImageCard[]}} ImagePage
+ * @typedef {{total: number, position: number, image: number, items: DeskImage[], project: Project,
+ *   me: Person}} ImagesAround
+ * @typedef {{items: DeskImage[]}} ImagesOfRun
+ * @typedef {{token?: string, path?: string, format?: string, masks?: string, lot?: string}} ImportForm
  * @typedef {{id: number, kind: string, title: string, project: number | null, state: JobState,
  *   attempt: number, author: string, at: string, progress: number, message: string, error: string,
  *   result: Record<string, any>, started: string | null, finished: string | null, worker: string,
- *   wish: "cancel" | "pause" | null, position?: number, waits?: number | null,
- *   needs?: number | null, behind?: number | null}} Job the last four: where it stands in the queue
+ *   wish: Wish | null, position: number, waits: number | null, needs: number | null,
+ *   behind: number | null}} JobCard
+ * @typedef {{queued: number, running: number, paused: number}} JobCounts
  * @typedef {{seq: number, at: string, level: string, text: string, data: Record<string, any>}} JobEvent
- * @typedef {{open: Job[], done: Job[], kinds: Record<string, string>, authors: string[],
- *   projects: Record<string, string>}} Listing of jobs
- * @typedef {{cores?: number, gpus?: number, memory_gb?: number}} Amounts
- * @typedef {{name: string, cores: number, gpus: number, memory_gb: number, free: {cores: number},
+ * @typedef {{open: JobCard[], done: JobCard[], kinds: Record<string, string>, authors: string[],
+ *   projects: Record<string, string>}} JobList
+ * @typedef {"queued" | "running" | "paused" | "done" | "failed" | "cancelled"} JobState
+ * @typedef {{token: string, model?: string, split?: string, iou?: number}} JudgeForm
+ * @typedef {{pairs: number, agreed: number, kappa: number | null}} Kappa
+ * @typedef {{what: string, text: string, facts: Record<string, any>}} Link
+ * @typedef {{text: string}} LogTail
+ * @typedef {{id: string, began: string, seen: string, address: string, browser: string, here: boolean}}
+ *   LoginCard
+ * @typedef {{jobs: string, models: string, labels: string, projects: string}} Marks
+ * @typedef {{name: string, role: Role, accounts: boolean}} Me
+ * @typedef {{split?: string, iou?: number, against?: string}} Measured
+ * @typedef {{members: string[] | null}} Members
+ * @typedef {{into: number}} Merge
+ * @typedef {{split?: string, iou?: number, images?: number, truths?: number, score?: number,
+ *   map?: number | null, map50?: number | null, map50_95?: number | null, accuracy?: number | null,
+ *   interval?: number[] | null, intervals?: Record<string, number[] | null>,
+ *   per_class?: Record<string, ClassFigures>}} Metrics
+ * @typedef {{id: number, name: string, family: string, state: ModelState, classes: string[],
+ *   champion: boolean, at: string, snapshot: number | null, parent: number | null, job: number | null,
+ *   parameters: Record<string, any>, metrics: Metrics}} ModelCard
+ * @typedef {{id: number, name: string, family: string, state: ModelState, classes: string[],
+ *   champion: boolean, at: string, snapshot: number | null, parent: number | null, job: number | null,
+ *   parameters: Record<string, any>, metrics: Metrics, weights: string, author: string,
+ *   evaluation: Evaluation, against: Against, provenance: Record<string, any>, runtimes: RuntimeWorth[],
+ *   verdict: string, offered: boolean, reigned: boolean}} ModelDetails
+ * @typedef {"training" | "ready" | "failed" | "cancelled"} ModelState
+ * @typedef {{name: string, role: Role, password: string}} NewAccount
+ * @typedef {{name: string}} NewClass
+ * @typedef {{old: string, new: string}} NewPassword
+ * @typedef {{name: string, task?: Task, classes?: string[]}} NewProject
+ * @typedef {{id: number}} NextImage
+ * @typedef {{cores: number, gpus: number, memory_gb: number, name: string, free: Amounts,
  *   jobs: Record<string, number>, others: number}} Node
- * @typedef {{nodes?: Node[], free?: Amounts, jobs?: number[]}} Sight of the cluster
- * @typedef {{name: string, host: string, pid: number, started: string, seen: string, sees: Sight}} Worker
- * @typedef {{told: string[], waiting: number, failing: boolean}} Warehouse how it stands
- *
- * @typedef {{map50?: number, map50_95?: number, accuracy?: number, ap_rules?: number, images?: number,
- *   intervals?: {map50?: [number, number]}}} Metrics
- * @typedef {{id: number, name: string, family: string,
- *   state: "training" | "ready" | "failed" | "cancelled", classes: string[], champion: boolean,
- *   at: string, snapshot: number | null, parent: number | null, job: number | null,
- *   parameters: Record<string, any>, metrics: Metrics}} Model
- * @typedef {{truths?: number, images?: number, ap50?: number, ap50_95?: number, precision?: number,
- *   recall?: number, f1?: number, score?: number}} ClassFigures
- * @typedef {{labels: string[], matrix: number[][], score?: number}} Confusion
- * @typedef {Record<string, {recall: number[], precision: number[]}>} PrecisionRecall by class
- * @typedef {{per_class?: Record<string, ClassFigures>, images?: number, split?: Split, iou?: number,
- *   map?: number, map50?: number, map50_95?: number, accuracy?: number, curves?: PrecisionRecall,
- *   confusion?: Confusion, sizes?: Record<string, {map: number, truths: number}>}} Evaluation
- * @typedef {{difference: number | null, better?: boolean | null, interval?: [number, number]}} Difference
- * @typedef {{image: string, image_id: number, gained: number, lost: number, false_calls: number}} ImageDifference
- * @typedef {{model?: string, run?: number, per_class?: Record<string, Difference>,
- *   images?: ImageDifference[]}} Against what a model differs in from another one
- * @typedef {Model & {weights: string, author: string, evaluation: Evaluation, against: Against,
- *   provenance: Record<string, any>, verdict: string, offered: boolean, reigned: boolean}} Details
- *   of a model
- *
- * @typedef {{name: string, title: string, defaults: Record<string, any>, variants: string[],
- *   needs_golden: boolean}} Family
- * @typedef {{families: Family[], models: Model[], jobs: Job[], grows: boolean, goldens: boolean}} Training
- *   what can be trained
- * @typedef {{problems: string[], warnings: string[], images: Partial<Record<Split, number>>,
- *   boxes: Record<string, Partial<Record<Split, number>>>, seconds?: number | null}} Preflight
- *
- * @typedef {{id: number, model: string, family: string, runtime: string, purpose: string,
- *   author: string, at: string, finished: string | null, seconds: number,
- *   source: Record<string, any>, facts: Record<string, any>, images: number, detections: number,
- *   failed: number}} Run
- * @typedef {{runs: Run[], jobs: Job[]}} AtWork
- * @typedef {AtWork & {models: Model[], counts: Counts, tiles: string}} Detecting what can be looked at
- * @typedef {{images?: number[], states?: string[], splits?: string[]}} Source
- * @typedef {{model: string, source: Source, options: {confidence: number, runtime: string | null,
- *   precision: string | null, again: true | null}}} Wanted a detection as the form has it
- * @typedef {{worth: {runtime: string, precision: string, map50: number}[], int8?: string,
- *   model_id?: number | null}} Expectation
- * @typedef {{images: number, known: number, run_id: number | null,
- *   pace: {run_id: number, runtime: string, images_per_second: number} | null}} Recall
- * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number}} Found
+ * @typedef {{confidence?: number | null, runtime?: string | null, precision?: string | null,
+ *   again?: boolean | null}} Options
+ * @typedef {{classes: number[]}} Order
+ * @typedef {"human" | "model" | "import" | "golden"} Origin
+ * @typedef {{run_id: number, runtime: string, images_per_second: number}} Pace
+ * @typedef {{boxes: Box[], state: State, label: string, run: number | null, rejected: number[],
+ *   accepted: number[], verdict: string}} PastSheet
+ * @typedef {{image: number, past: PastSheet[]}} PastSheets
+ * @typedef {{name: string, role: Role}} Person
+ * @typedef {{source?: ImageChoice, key?: string}} Places
+ * @typedef {{problems: string[], warnings: string[], images: Record<string, number>,
+ *   boxes: Record<string, Record<string, number>>, seconds: number | null}} Preflight
+ * @typedef {{name: string, host: string, pid: number, started: string, seen: string, sees: Sight}} Presence
+ * @typedef {{id: number, name: string, task: Task, classes: Class[]}} Project
+ * @typedef {{id: number, name: string, task: Task, classes: Class[], images: number, goldens: number,
+ *   labelled: number, boxes: Record<string, number>, covers: Cover[]}} ProjectCard
+ * @typedef {{words: string, put_away: number}} ProjectRemains
+ * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number, idx: number,
+ *   class_id: number | null, run: number}} Proposal
+ * @typedef {{runtime?: string}} Published
+ * @typedef {{name: string}} Removal
+ * @typedef {{version: number, revision: number}} Restore
+ * @typedef {{version: number, author: string, threshold: number, thresholds: Record<string, number>,
+ *   severity: number, repeats: number}} ReviewRule
+ * @typedef {{id: number, model: string, family: string, author: string, at: string,
+ *   finished: string | null, seconds: number, images: number, detections: number,
+ *   classes: Record<string, number>, reviewed: number}} ReviewedRun
+ * @typedef {{image_id: number, version: number, author: string, at: string, action: string, state: State,
+ *   boxes: Box[], label: string, comment: string, key: string}} Revision
+ * @typedef {"viewer" | "labeler" | "admin"} Role
+ * @typedef {{version?: number, threshold?: number, thresholds?: Record<string, number>, severity?: number,
+ *   repeats?: number}} RuleForm
+ * @typedef {{pass: number, fail: number}} RuledBoards
+ * @typedef {{id: number, model: string, family: string, runtime: string, purpose: string, author: string,
+ *   at: string, finished: string | null, seconds: number, source: Record<string, any>,
+ *   facts: Record<string, any>, images: number, detections: number, failed: number}} RunCard
+ * @typedef {{images: number, right: number, false_calls: number, escapes: number, agreement: Agreement,
+ *   ruled: RuledBoards}} RunFigures
+ * @typedef {{runtime?: string, precision?: string, map50?: number | null, map50_95?: number | null,
+ *   images_per_second?: number, refused?: string}} RuntimeWorth
+ * @typedef {{version: number}} Saved
+ * @typedef {{state?: string, address?: string, jobs?: number[], nodes?: Node[], free?: Amounts}} Sight
+ * @typedef {{truths: number, map: number | null, map50: number | null, map50_95: number | null}}
+ *   SizeFigures
+ * @typedef {{state: Record<string, number>, split: Record<string, number>, golden: Record<string, number>}}
+ *   SourceCounts
+ * @typedef {"train" | "val" | "test"} Split
+ * @typedef {"new" | "started" | "done" | "skipped"} State
+ * @typedef {{key?: string, items: WallVerdict[]}} Sweep
+ * @typedef {{image: number, version: number | null, error: string | null}} SweptImage
+ * @typedef {{answers: SweptImage[]}} SweptImages
+ * @typedef {{holder: string, after?: number, wanted?: number, count?: number}} Take
+ * @typedef {{items: DeskImage[], total: number, open: number, others: number, held_by: string,
+ *   running: boolean, rule: ReviewRule, project: Project, me: Person}} TakenImages
+ * @typedef {"detect" | "classify"} Task
+ * @typedef {{wish: string}} Tiles
+ * @typedef {{families: FamilyCard[], models: ModelCard[], jobs: JobCard[], grows: boolean,
+ *   goldens: boolean}} TrainingChoice
+ * @typedef {{family: string, start?: string, parameters?: Record<string, number | number | string>,
+ *   seed?: number | null, key?: string}} TrainingForm
+ * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number}} TriedBox
+ * @typedef {{job: JobCard, width: number, height: number}} TriedPicture
+ * @typedef {{action: string, value: string, images: number[]}} UndoStep
+ * @typedef {{name: string, bytes: number}} UploadedFile
+ * @typedef {{boxes: number, images: number, put_away: number}} Uses
+ * @typedef {{total: number, classes: Record<string, number>, tiles: WallTile[]}} WallPage
+ * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number, idx: number,
+ *   class_id: number | null, run: number, image: number, sha256: string, width: number, height: number,
+ *   verdict: string}} WallTile
+ * @typedef {{image: number, idx: number, verdict: "accept" | "false_call" | ""}} WallVerdict
+ * @typedef {{told: string[], waiting: number, failing: boolean}} WarehouseCard
+ * @typedef {"cancel" | "pause"} Wish
  */
 
 export {};

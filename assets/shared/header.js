@@ -11,7 +11,7 @@ import { still } from "./stillness.js";
 import { tabbar } from "./tabbar.js";
 import * as theme from "./theme.js";
 
-/** @typedef {import("./answers.js").Summary} Summary */
+/** @typedef {import("./answers.js").ProjectCard} Summary */
 
 const HALF = "M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13zM8 3v10A5 5 0 0 1 8 3z";
 
@@ -151,6 +151,7 @@ function themeButton() {
 /** The number of running and waiting jobs, asked for only while somebody looks. @param {HTMLElement} place */
 async function beat(place) {
   if (document.hidden) return;
+  /** @type {import("./answers.js").JobCounts | Error} */
   const now = await get("/api/jobs/counts", { signal: AbortSignal.timeout(SLOW) }).catch((error) => error);
   heard(!(now instanceof Error) || (now instanceof Failure && now.status > 0 && !GONE.includes(now.status)));
   if (now instanceof Error) return;

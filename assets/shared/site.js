@@ -99,15 +99,17 @@ const SHARE = 5; // what takes long is asked for seldom: at most a fifth of the 
  * Every `seconds` the server is asked for its marks alone, which is little; work that gives false
  * has shown nothing and is tried again, and what it throws is reported and ends nothing.
  * @param {string} name @param {number} seconds
- * @param {("jobs"|"models"|"labels"|"projects")[]} shown @param {() => any} work
+ * @param {(keyof import("./answers.js").Marks)[]} shown @param {() => any} work
  */
 export function poll(name, seconds, shown, work) {
   let seen = "", last = 0, rest = 0;
   const look = async () => {
+    /** @type {import("./answers.js").Marks | null} */
     const marks = await get("/api/changes").catch(() => null); // the header says that the server is gone
-    const now = marks && JSON.stringify([project(), shown.map((mark) => marks[mark])]);
+    if (!marks) return;
+    const now = JSON.stringify([project(), shown.map((mark) => marks[mark])]);
     const since = performance.now() - last;
-    if (!marks || since < rest || (now === seen && since < ANYWAY * 1000)) return;
+    if (since < rest || (now === seen && since < ANYWAY * 1000)) return;
     last = performance.now();
     if ((await work()) !== false) seen = now;
     rest = SHARE * (performance.now() - last);

@@ -35,14 +35,31 @@ class Change:
     value: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class UndoStep:
+    """A change that takes back a part of another, and the images it is of."""
+
+    action: str
+    value: str
+    images: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What came of a change: `undo` lists, by old value, the images that had it.
+
+    Where the change was ended in the middle, `error` says why; what is changed can be undone.
+    """
+
+    changed: int
+    undo: Sequence[UndoStep]
+    error: str
+
+
 def change(
     begin: parts.Begin, project_id: int, wanted: Change, image_ids: Sequence[int], author: str
-) -> dict[str, Any]:
-    """Change the images; `undo` lists, by old value, the images that had it.
-
-    `begin` opens a transaction that writes. Where the change was ended in the middle, `error` says
-    why; what is changed by then can be undone.
-    """
+) -> Changed:
+    """Change the images; `begin` opens a transaction that writes."""
     write = _write(wanted, author)
     before: Before = {}
 
@@ -61,7 +78,7 @@ def change(
             raise
         error = str(broken) if isinstance(broken, LoupeError) else STOPPED
     changed = sum(map(len, before.values()))
-    return {"changed": changed, "undo": _undo(wanted.action, before), "error": error}
+    return Changed(changed, _undo(wanted.action, before), error)
 
 
 def _write(wanted: Change, author: str) -> Write:
@@ -101,11 +118,11 @@ def _before(session: Session, project_id: int, action: str, image_ids: Sequence[
     return before
 
 
-def _undo(action: str, before: Before) -> list[dict[str, Any]]:
+def _undo(action: str, before: Before) -> list[UndoStep]:
     if action in OPPOSITE:
         ids = [id_ for group in before.values() for id_ in group]
-        return [{"action": OPPOSITE[action], "value": "", "images": ids}]
-    return [{"action": action, "value": value, "images": ids} for value, ids in before.items()]
+        return [UndoStep(OPPOSITE[action], "", ids)]
+    return [UndoStep(action, value, ids) for value, ids in before.items()]
 
 
 def _split(value: str) -> Split | None:

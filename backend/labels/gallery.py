@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
+from typing_extensions import TypedDict  # pydantic reads typing's own from Python 3.12 on only
 
 from backend.domain import Box, Image, Split, State
 from backend.errors import Invalid
@@ -18,6 +19,22 @@ NONE = "none"
 SORTS = ("name", "newest", "boxes", "doubt")
 MOST = 500
 APART = 400
+
+
+# How many images have each value of a field, by its name.
+ImageCounts = TypedDict(
+    "ImageCounts",
+    {
+        "state": dict[str, int],
+        "split": dict[str, int],
+        "group": dict[str, int],
+        "author": dict[str, int],
+        "class": dict[str, int],
+        "golden": dict[str, int],
+        "proposals": dict[str, int],
+    },
+    total=False,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +152,7 @@ def every(session: Session, project_id: int, chosen: Filter) -> Iterator[Gallery
 
 def counts(
     session: Session, project_id: int, chosen: Filter, fields: Collection[str] = ()
-) -> dict[str, dict[str, int]]:
+) -> ImageCounts:
     """How many images each value of each field would show, the other fields standing as they do.
 
     All fields are counted, or the given ones alone.
@@ -157,7 +174,8 @@ def counts(
             session, project_id, replace(chosen, proposals=None), ImageRow.doubt.is_not(None)
         ),
     }
-    return {field: count() for field, count in ways.items() if field in (fields or ways)}
+    found = {field: count() for field, count in ways.items() if field in (fields or ways)}
+    return cast(ImageCounts, found)
 
 
 def conditions(project_id: int, chosen: Filter) -> ColumnElement[bool]:

@@ -12,8 +12,9 @@ from typing import Any
 from sqlalchemy import delete, select, tuple_
 from sqlalchemy.orm import Session
 
-from backend.domain import Box, DetectionRef, Origin, Revision, State
+from backend.domain import Box, Revision, State
 from backend.errors import Conflict, Invalid, NotFound
+from backend.labels import box_rows
 from backend.storage import engine
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
@@ -81,7 +82,7 @@ def boxes_of(session: Session, image_ids: Iterable[int]) -> dict[int, tuple[Box,
         .order_by(BoxRow.image_id, BoxRow.y1, BoxRow.x1, BoxRow.id)
     )
     for row, project_id in session.execute(query):
-        found[row.image_id].append(_box_of_row(row, class_names.of(session, project_id)))
+        found[row.image_id].append(box_rows.of_row(row, class_names.of(session, project_id)))
     return {image_id: tuple(boxes) for image_id, boxes in found.items()}
 
 
@@ -173,7 +174,7 @@ def insert_first(
     boxes: list[dict[str, Any]] = []
     for item in first:
         named = [_named(box, author, class_ids[box.label]) for box in item.boxes]
-        boxes += [_box_values(item.image_id, box) for box in named]
+        boxes += [box_rows.values(item.image_id, box) for box in named]
         revisions_.append(
             {
                 "image_id": item.image_id,
@@ -184,7 +185,7 @@ def insert_first(
                 "state": State.DONE,
                 "label_id": item.label_id,
                 "comment": "",
-                "boxes": [_to_json(box) for box in named],
+                "boxes": [box_rows.kept(box) for box in named],
             }
         )
     engine.bulk_insert(session, RevisionRow, revisions_)
@@ -253,7 +254,7 @@ def _named(box: Box, author: str, class_id: int) -> Box:
 
 def _write_boxes(session: Session, row: ImageRow, boxes: Sequence[Box]) -> None:
     session.execute(delete(BoxRow).filter_by(image_id=row.id))
-    values = [_box_values(row.id, box) for box in boxes]
+    values = [box_rows.values(row.id, box) for box in boxes]
     engine.bulk_insert(session, BoxRow, values)
     row.boxes = len(boxes)
 
@@ -267,7 +268,7 @@ def _revision_row(row: ImageRow, boxes: Sequence[Box], author: str, action: str)
         state=row.state,
         label_id=row.label_id,
         comment=row.comment,
-        boxes=[_to_json(box) for box in boxes],
+        boxes=[box_rows.kept(box) for box in boxes],
     )
 
 
@@ -279,7 +280,7 @@ def _revision(row: RevisionRow, names: Naming) -> Revision:
         at=row.at,
         action=row.action,
         state=State(row.state),
-        boxes=tuple(_from_json(value, names) for value in row.boxes),
+        boxes=tuple(box_rows.of_revision(value, names) for value in row.boxes),
         label=names.name(row.label_id),
         comment=row.comment,
         key=row.key or "",
@@ -289,55 +290,3 @@ def _revision(row: RevisionRow, names: Naming) -> Revision:
 def _names(session: Session, image_id: int) -> Naming:
     image = session.get(ImageRow, image_id)
     return class_names.of(session, image.project_id if image else None)
-
-
-def _box_values(image_id: int, box: Box) -> dict[str, Any]:
-    ref = box.detection
-    return {
-        "image_id": image_id,
-        "id": box.id,
-        "class_id": box.class_id,
-        "x1": box.x1,
-        "y1": box.y1,
-        "x2": box.x2,
-        "y2": box.y2,
-        "origin": box.origin,
-        "author": box.author,
-        "run_id": ref.run_id if ref else None,
-        "run_image_id": ref.image_id if ref else None,
-        "run_idx": ref.idx if ref else None,
-    }
-
-
-def _box_of_row(row: BoxRow, names: Naming) -> Box:
-    name, ref = names.name(row.class_id), _ref(row.run_id, row.run_image_id, row.run_idx)
-    return Box(
-        row.x1, row.y1, row.x2, row.y2, name, Origin(row.origin), row.id, ref, row.author,
-        names.now(row.class_id),
-    )  # fmt: skip
-
-
-def _ref(run: int | None, image: int | None, idx: int | None) -> DetectionRef | None:
-    return None if run is None else DetectionRef(run, image or 0, idx or 0)
-
-
-def _to_json(box: Box) -> dict[str, Any]:
-    ref = box.detection
-    value: dict[str, Any] = {
-        "id": box.id,
-        "class": box.class_id,
-        "at": [box.x1, box.y1, box.x2, box.y2],
-        "origin": box.origin,
-        "author": box.author,
-    }
-    if ref:
-        value["detection"] = [ref.run_id, ref.image_id, ref.idx]
-    return value
-
-
-def _from_json(value: Mapping[str, Any], names: Naming) -> Box:
-    ref = DetectionRef(*value["detection"]) if "detection" in value else None
-    label, class_id = names.name(value["class"]), names.now(value["class"])
-    x1, y1, x2, y2 = value["at"]
-    origin, author = Origin(value["origin"]), value["author"]
-    return Box(x1, y1, x2, y2, label, origin, value["id"], ref, author, class_id)

@@ -20,6 +20,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.orm import Session
+from typing_extensions import TypedDict
 
 from backend.domain import Verdict
 from backend.errors import Invalid
@@ -54,6 +55,9 @@ class Choice:
     least: float = 0.0
     text: str = ""
     sort: str = "doubt"
+
+
+RuledBoards = TypedDict("RuledBoards", {"pass": int, "fail": int})
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +276,7 @@ def counts(session: Session, run_id: int, choice: Choice) -> tuple[int, int]:
     return total, total - (session.scalar(query.where(_reviewed(run_id))) or 0)
 
 
-def ruled(session: Session, run_id: int) -> dict[str, int]:
+def ruled(session: Session, run_id: int) -> RuledBoards:
     """How many images of a run the project's rule passes and fails, as the queue's filters do."""
     total, failed = (
         session.scalar(

@@ -106,7 +106,7 @@ def blind(session: Session, seen: Reviewed) -> Reviewed:
     boxes = tuple(
         box
         for box in seen.item.boxes
-        if box.id not in drawn and not (box.detection and box.detection.run_id == seen.run_id)
+        if box.id not in drawn and not (box.detection and box.detection.run == seen.run_id)
     )
     bare = replace(seen.item, image=replace(image, state=State.NEW), boxes=boxes)
     return replace(seen, item=bare, rejected=(), accepted=(), verdict="", decided={})
@@ -117,7 +117,7 @@ def record(
 ) -> None:
     """Keep a second answer; a later one of the same person takes its place until it is complete."""
     accepted = {
-        ref.idx for box in sheet.boxes if (ref := box.detection) and ref.run_id == run_id
+        ref.idx for box in sheet.boxes if (ref := box.detection) and ref.run == run_id
     } | set(sheet.accepted or ())
     judged = {str(idx): Verdict.ACCEPT.value for idx in accepted}
     judged |= {str(idx): Verdict.FALSE_CALL.value for idx in sheet.rejected or ()}

@@ -185,7 +185,7 @@ def numbers(
 
 
 def _runs(image_id: int, refs: Iterable[DetectionRef | None], sheet: Sheet) -> set[int]:
-    runs = {ref.run_id for ref in refs if ref and ref.image_id == image_id}
+    runs = {ref.run for ref in refs if ref and ref.image == image_id}
     return runs | ({sheet.run_id} if sheet.run_id is not None else set())
 
 
@@ -263,9 +263,9 @@ def _shown(
     shown: Wanted = {}
     for box in boxes:
         ref = box.detection
-        if ref and ref.image_id == image_id:
+        if ref and ref.image == image_id:
             verdict = _agrees(box, _detection(found, ref))
-            shown[Subject(ref.run_id, ref.idx)] = (verdict, box)
+            shown[Subject(ref.run, ref.idx)] = (verdict, box)
         elif ref or not sheet.review or sheet.run_id is None:
             continue
         elif box.id not in known or box.id in sheet.missed:
@@ -285,9 +285,9 @@ def _agrees(box: Box, detection: Detection) -> Verdict:
 
 
 def _detection(found: Mapping[int, Mapping[int, Detection]], ref: DetectionRef) -> Detection:
-    detection = found.get(ref.run_id, {}).get(ref.idx)
+    detection = found.get(ref.run, {}).get(ref.idx)
     if detection is None:
-        raise Invalid(f"Run {ref.run_id} has no detection {ref.idx} in image {ref.image_id}.")
+        raise Invalid(f"Run {ref.run} has no detection {ref.idx} in image {ref.image}.")
     return detection
 
 

@@ -95,15 +95,14 @@ def _families(
         .where(ImageRow.id == image_id)
     )
     found: dict[DetectionRef, str] = {}
-    for part in engine.batches([(one.run_id, one.image_id, one.idx) for one in roots], PART):
+    for part in engine.batches([(one.run, one.image, one.idx) for one in roots], PART):
         of_part = query.where(tuple_(row.run_id, row.image_id, row.idx).in_(part))
         for run, image, idx, family in session.execute(of_part):
             found[DetectionRef(run, image, idx)] = family
     for ref in roots:
         if ref not in found:
             raise Invalid(
-                f"Run {ref.run_id} has no detection {ref.idx} in image {ref.image_id}; "
-                "reload the page."
+                f"Run {ref.run} has no detection {ref.idx} in image {ref.image}; reload the page."
             )
     return found
 

@@ -62,12 +62,12 @@ def parse(name: str) -> DetectionRef | tuple[int, str]:
 
 def _of_detection(session: Session, ref: DetectionRef) -> Iterator[Link]:
     yield from _found(session, ref)
-    yield from _image(session, ref.image_id)
+    yield from _image(session, ref.image)
     yield from _decisions(session, ref)
     box_id = _box_of(session, ref)
     if box_id:
-        yield from _edits(session, ref.image_id, box_id)
-        yield from _forward(session, ref.image_id, box_id)
+        yield from _edits(session, ref.image, box_id)
+        yield from _forward(session, ref.image, box_id)
 
 
 def _of_label(session: Session, image_id: int, box_id: str) -> Iterator[Link]:
@@ -76,7 +76,7 @@ def _of_label(session: Session, image_id: int, box_id: str) -> Iterator[Link]:
         raise NotFound(f"Image {image_id} never had a label {box_id[:40]!r}.")
     ref = next((box.detection for _, box in versions if box.detection), None)
     # A box of an earlier day may name a run of another project, which is nobody's to see here.
-    if ref and session.get(RunRow, ref.run_id) is None:
+    if ref and session.get(RunRow, ref.run) is None:
         ref = None
     if ref:
         yield from _found(session, ref)
@@ -93,13 +93,13 @@ def _found(session: Session, ref: DetectionRef) -> Iterator[Link]:
     detection = next(
         (
             one
-            for one in findings.detections(session, ref.run_id, [ref.image_id])[ref.image_id]
+            for one in findings.detections(session, ref.run, [ref.image])[ref.image]
             if one.idx == ref.idx
         ),
         None,
     )
     if detection is None:
-        raise NotFound(f"Run {ref.run_id} has no detection {ref.idx} in image {ref.image_id}.")
+        raise NotFound(f"Run {ref.run} has no detection {ref.idx} in image {ref.image}.")
     at = [round(value, 1) for value in (detection.x1, detection.y1, detection.x2, detection.y2)]
     yield Link(
         "Detection",
@@ -110,8 +110,8 @@ def _found(session: Session, ref: DetectionRef) -> Iterator[Link]:
 
 
 def _run(session: Session, ref: DetectionRef) -> Iterator[Link]:
-    run = findings.get(session, ref.run_id)
-    seen = session.get(RunImageRow, (ref.run_id, ref.image_id))
+    run = findings.get(session, ref.run)
+    seen = session.get(RunImageRow, (ref.run, ref.image))
     machine = seen.worker if seen else ""
     parameters = {str(name): value for name, value in run.parameters.items()}
     confidence = parameters.get("confidence", parameters.get("conf"))
@@ -159,7 +159,7 @@ def _image(session: Session, image_id: int) -> Iterator[Link]:
 def _decisions(session: Session, ref: DetectionRef) -> Iterator[Link]:
     query = (
         select(DecisionRow)
-        .filter_by(run_id=ref.run_id, image_id=ref.image_id, idx=ref.idx)
+        .filter_by(run_id=ref.run, image_id=ref.image, idx=ref.idx)
         .order_by(DecisionRow.id)
     )
     yield from (_decision(row) for row in session.scalars(query))
@@ -182,7 +182,7 @@ def _decision(row: DecisionRow) -> Link:
 
 def _box_of(session: Session, ref: DetectionRef) -> str:
     """The label that a detection became, also one that was deleted later."""
-    for revision in labelling.history(session, ref.image_id):
+    for revision in labelling.history(session, ref.image):
         for box in revision.boxes:
             if box.detection == ref:
                 return box.id

@@ -6,7 +6,6 @@ Labels know nothing of trainings, and decisions nothing either; here they are pu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -32,7 +31,7 @@ def change(
     wanted: bulk.Change,
     image_ids: Sequence[int],
     author: str,
-) -> dict[str, Any]:
+) -> bulk.Changed:
     """Change many images as `bulk.change` does, and let the project learn of their states."""
     done = bulk.change(begin, project_id, wanted, image_ids, author)
     if wanted.action == "state":

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
+from typing_extensions import TypedDict
 
 from backend.domain import Detection, Run, Verdict
 from backend.errors import Conflict, Invalid, NotFound
@@ -26,6 +27,17 @@ MOST_TILES = 400
 MOST_GROUPS = 500
 RULE = "review"
 NO_RULE = {"threshold": 0.5, "severity": 1, "repeats": 0.0, "version": 0, "author": ""}
+
+
+class ReviewRule(TypedDict):
+    """When a board fails; `repeats` is the share of boards that somebody judges twice."""
+
+    version: int
+    author: str
+    threshold: float
+    thresholds: dict[str, float]
+    severity: int
+    repeats: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +166,16 @@ def wall_classes(session: Session, run_id: int) -> dict[str, int]:
     return _classes(session, run_id, _shown(run_id))
 
 
-def rule(session: Session, project_id: int) -> dict[str, Any]:
-    """When a board fails: the least score of each class that counts, and the least severity.
-
-    `repeats` is the share of boards that somebody judges a second time, unknowingly.
-    """
+def rule(session: Session, project_id: int) -> ReviewRule:
+    """The rule of a project as it stands."""
     kept = dict(catalogue.options(session, project_id).get(RULE, {}))
     own = _named(kept.pop("thresholds", {}), class_names.of(session, project_id))
-    return {**NO_RULE, **kept, "thresholds": own}
+    return cast(ReviewRule, {**NO_RULE, **kept, "thresholds": own})
 
 
 def set_rule(
     session: Session, project_id: int, wanted: Mapping[str, Any], version: int, author: str
-) -> dict[str, Any]:
+) -> ReviewRule:
     """Change the project's rule for all who review it; `version` is the one the person has seen.
 
     Raises Conflict when somebody else changed it in between.

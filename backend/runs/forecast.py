@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy.orm import Session
 
 from backend.models import choice, registry
 from backend.models.choice import Chosen
+from backend.models.evaluations import RuntimeWorth
 from backend.runs import known_images
 from backend.runs.known_images import Recall
 from backend.words import many
@@ -46,12 +47,12 @@ def pace(
     return next((one for one in found if known_images.fits(one.runtime, options)), None)
 
 
-def worth(session: Session, chosen: Chosen) -> list[dict[str, Any]]:
+def worth(session: Session, chosen: Chosen) -> list[RuntimeWorth]:
     """What the model's benchmark measured on validation pictures, a row a runtime and precision."""
     if chosen.model_id is None:
         return []
     rows = registry.details(session, chosen.model_id).runtimes
-    return [dict(row) for row in rows if "map50" in row]
+    return [cast(RuntimeWorth, row) for row in rows if "map50" in row]
 
 
 def sentences(

@@ -25,7 +25,6 @@ NOTHING = model("v4", 0.001, champion=True)
         ([NOTHING, model("v3", 0.6)], False, "v3"),
         ([NOTHING], False, ""),
         ([NOTHING], True, "golden"),
-        ([model("v1", 0.5, champion=True), model("v2", 0.4, ap_rules=0.8)], True, "golden"),
         ([model("v1", None)], True, "v1"),
         ([], True, "golden"),
     ],

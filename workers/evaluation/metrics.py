@@ -216,6 +216,7 @@ def _rates(matrix: NDArray[np.int64], index: int) -> Figures:
         "truths": int(row),
         "precision": float(right / column) if column else None,
         "recall": float(right / row) if row else None,
+        "f1": float(2 * right / (row + column)) if row + column else None,
     }
 
 

@@ -122,8 +122,8 @@ def split(
             ids = gallery.ids(session, id_, chosen)
         done = bulk.change(at.database.write.begin, id_, wanted, ids, tools.me())
     if as_json:
-        terminal.document({"project": project, "split": into, "images": done["changed"]})
+        terminal.document({"project": project, "split": into, "images": done.changed})
     else:
-        terminal.say(f"{done['changed']:,} images of {project} are now for {into}.")
-    if done.get("error"):
-        raise Refused(done["error"])
+        terminal.say(f"{done.changed:,} images of {project} are now for {into}.")
+    if done.error:
+        raise Refused(done.error)

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.responses import JSONResponse
+from starlette.responses import Response
 
 from app import premises
 from app.edge import login, pools, unusable
-from app.routes import shapes
-from app.routes.labels import windows
-from backend.domain import (
-    Box,
-    Detection,
-    DetectionRef,
-    Person,
-    Project,
-    Revision,
-    State,
-    Verdict,
-)
+from app.routes.labels import image_cards, windows
+from app.routes.labels.image_cards import DeskImage
+from backend.domain import Box, Origin, Person, Project, Revision, State, Verdict
 from backend.errors import Invalid
 from backend.labels import gallery, labelling, worklist
 from backend.review import decisions, saves
@@ -39,35 +31,12 @@ STEPS = ("undo", "redo")
 Index = Annotated[int, Field(ge=0, lt=10**6)]
 
 
-class Ref(BaseModel):
-    """The name of a detection."""
-
-    model_config = ConfigDict(extra="forbid")
-    run: int
-    image: int
-    idx: int = Field(ge=0)
-
-
-class BoxIn(BaseModel):
-    """A box as the canvas sends it."""
-
-    model_config = ConfigDict(extra="ignore")
-    id: str = Field(max_length=32)
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    label: str = Field(max_length=200)
-    class_id: int | None = Field(None, ge=0)
-    detection: Ref | None = None
-
-
 class Save(BaseModel):
     """All that a person says of an image."""
 
     model_config = ConfigDict(extra="ignore")
     version: int = Field(ge=0)
-    boxes: list[BoxIn] = Field(max_length=labelling.MOST_BOXES)
+    boxes: list[Box] = Field(max_length=labelling.MOST_BOXES)
     state: State | None = None
     label: str | None = Field(None, max_length=200)
     comment: str | None = Field(None, max_length=5000)
@@ -87,6 +56,40 @@ class Restore(BaseModel):
     model_config = ConfigDict(extra="forbid")
     version: int = Field(ge=0)
     revision: int = Field(ge=0)
+
+
+@dataclass(frozen=True, slots=True)
+class ImagesAround:
+    """A window of images around one, and what the canvas must know of the project and who looks."""
+
+    total: int
+    position: int
+    image: int
+    items: Sequence[DeskImage]
+    project: Project
+    me: Person
+
+
+@dataclass(frozen=True, slots=True)
+class NextImage:
+    """The number of an image; 0 where there is none."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The version that stands now."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Revisions, newest first, and whether there are older ones."""
+
+    revisions: Sequence[Revision]
+    more: bool
 
 
 async def limited(request: Request) -> bytes:
@@ -116,7 +119,7 @@ def around(
     person: login.Viewer,
     before: int = 1,
     after: int = 8,
-) -> dict[str, Any]:
+) -> ImagesAround:
     """A window of images in the order of the filter, and what the page must know of the project."""
     chosen = gallery.parse(request.query_params.multi_items())
     with at.read() as session:
@@ -128,48 +131,46 @@ def around(
         runs = {one.run_id for one in proposed.values()}
         standing = decisions.standing(session, ids, runs) if runs else {}
     at.previews.ahead(windows.large(window.items))
-    return {
-        "total": window.total,
-        "position": window.position,
-        "image": window.image_id,
-        "items": [
-            shapes.item(item)
-            | _proposals(proposed.get(item.image.id), standing.get(item.image.id, {}))
-            for item in items
-        ],
-        **about(found, person),
-    }
+    shown = [
+        image_cards.proposed(item, by, _refused(standing.get(item.image.id, {}), by))
+        for item in items
+        for by in [proposed.get(item.image.id)]
+    ]
+    return ImagesAround(window.total, window.position, window.image_id, shown, found, person)
 
 
 @router.get("/projects/{project}/images/{image}/unlabelled")
-def unlabelled(project: str, image: int, request: Request, at: premises.At) -> dict[str, int]:
+def unlabelled(project: str, image: int, request: Request, at: premises.At) -> NextImage:
     """The next image that nobody has looked at; 0 when there is none."""
     chosen = gallery.parse(request.query_params.multi_items())
     with at.read() as session:
         found = premises.project(session, project)
-        return {"id": worklist.next_new(session, found.id, chosen, image)}
+        return NextImage(worklist.next_new(session, found.id, chosen, image))
 
 
 @router.put("/images/{image}/boxes")
-async def save(image: int, body: Body, at: premises.At, person: login.Labeler) -> JSONResponse:
+async def save(
+    image: int, body: Body, at: premises.At, person: login.Labeler, answer: Response
+) -> Saved:
     """Save all boxes of an image over the version that the person has seen."""
     saved = await pools.run(pools.ThreadPool.WRITE, _save, at, image, body, person)
-    return JSONResponse({"version": saved.version}, headers={"etag": f'"{saved.version}"'})
+    answer.headers["etag"] = f'"{saved.version}"'
+    return Saved(saved.version)
 
 
 @router.get("/images/{image}/history")
-def history(image: int, at: premises.At, before: int = 0) -> dict[str, Any]:
+def history(image: int, at: premises.At, before: int = 0) -> History:
     """Revisions, newest first, a hundred at a time: the newest, or those before one of them."""
     if not 0 <= before <= MOST_VERSIONS:
         raise Invalid(f"A version is a number up to {MOST_VERSIONS:,}.")
     with at.read() as session:
         revisions = labelling.history(session, image, before=before, most=REVISIONS)
     more = bool(revisions) and revisions[-1].version > 1
-    return {"revisions": [shapes.revision(one) for one in revisions], "more": more}
+    return History(revisions, more)
 
 
 @router.post("/images/{image}/restore")
-def restore(image: int, body: Restore, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def restore(image: int, body: Restore, at: premises.At, person: login.Labeler) -> Revision:
     """Make an earlier revision the newest; nothing in between is lost."""
     with at.write() as session:
         old = labelling.revision(session, image, body.revision)
@@ -181,27 +182,7 @@ def restore(image: int, body: Restore, at: premises.At, person: login.Labeler) -
             old.comment,
             action=f"restore v{body.revision}",
         )
-        return shapes.revision(saves.save(session, image, sheet, person.name))
-
-
-def about(project: Project, person: Person) -> dict[str, Any]:
-    """What the canvas must know of the project and of the person."""
-    return {
-        "project": {
-            "id": project.id,
-            "name": project.name,
-            "task": project.task,
-            "classes": [shapes.kind(one) for one in project.classes],
-        },
-        "me": shapes.person(person),
-    }
-
-
-def proposal(run: int, value: Detection) -> dict[str, Any]:
-    """A detection as the canvas draws it."""
-    corners = {"x1": value.x1, "y1": value.y1, "x2": value.x2, "y2": value.y2}
-    kind = {"label": value.label, "class_id": value.class_id}
-    return {"idx": value.idx, "run": run, **corners, **kind, "score": value.score}
+        return saves.save(session, image, sheet, person.name)
 
 
 def read(body: bytes) -> decisions.Sheet:
@@ -212,17 +193,10 @@ def read(body: bytes) -> decisions.Sheet:
         raise Invalid(f"This save cannot be used: {unusable.words(error.errors())}.") from error
 
 
-def _proposals(
-    value: proposals.Proposed | None, standing: Mapping[decisions.Subject, decisions.Standing]
-) -> dict[str, Any]:
-    if value is None:
-        return {"proposals": [], "proposer": "", "run": None, "rejected": []}
-    return {
-        "proposals": [proposal(value.run_id, one) for one in value.detections],
-        "proposer": value.proposer,
-        "run": value.run_id,
-        "rejected": decisions.numbers(standing, value.run_id, Verdict.FALSE_CALL),
-    }
+def _refused(
+    standing: Mapping[decisions.Subject, decisions.Standing], by: proposals.Proposed | None
+) -> list[int]:
+    return decisions.numbers(standing, by.run_id, Verdict.FALSE_CALL) if by else []
 
 
 def _save(at: premises.Premises, image: int, body: bytes, person: Person) -> Revision:
@@ -249,8 +223,6 @@ def _sheet(body: Save) -> decisions.Sheet:
     )
 
 
-def _box(one: BoxIn) -> Box:
-    found = one.detection
-    ref = DetectionRef(found.run, found.image, found.idx) if found else None
-    corners = (one.x1, one.y1, one.x2, one.y2)
-    return Box(*corners, one.label, id=one.id, detection=ref, class_id=one.class_id)
+def _box(one: Box) -> Box:
+    """A box as a page may send it: where it came from, and from whom, is known here."""
+    return replace(one, origin=Origin.HUMAN, author="")

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -14,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app import premises
 from app.edge import login, pools
-from app.routes import shapes
+from app.routes import job_cards
+from app.routes.job_cards import JobCard
 from backend.domain import Person, Role
 from backend.errors import Invalid, NotFound
 from backend.formats import format_table, masks, predictions
@@ -76,6 +78,14 @@ class ExportForm(BaseModel):
         return {name: value for name, value in given.items() if value not in ([], "", None)}
 
 
+@dataclass(frozen=True, slots=True)
+class UploadedFile:
+    """A file of an upload, and how much of it came."""
+
+    name: str
+    bytes: int
+
+
 @router.put("/uploads/{token}/{name:path}", status_code=201)
 async def upload(
     project: str,
@@ -84,7 +94,7 @@ async def upload(
     request: Request,
     at: premises.At,
     person: login.Labeler,  # noqa: ARG001
-) -> dict[str, Any]:
+) -> UploadedFile:
     """Keep one file of an upload; its name may hold folders."""
     folder = await pools.run(pools.ThreadPool.READ, _folder, at, project, token)
     target = folder / _inside(name)
@@ -96,13 +106,11 @@ async def upload(
             size += len(chunk)
             at.uploads.take(folder.name, len(chunk))
             out.write(chunk)
-    return {"name": name, "bytes": size}
+    return UploadedFile(name, size)
 
 
 @router.post("/import", status_code=201)
-def import_(
-    project: str, body: ImportForm, at: premises.At, person: login.Labeler
-) -> dict[str, Any]:
+def import_(project: str, body: ImportForm, at: premises.At, person: login.Labeler) -> JobCard:
     """Queue an import; only an admin may name a path of the server."""
     source = _uploaded(at, project, body.token) if body.token else _path(body.path, person)
     if not source.exists():
@@ -115,11 +123,11 @@ def import_(
     with at.write() as session:
         found = premises.project(session, project)
         request = kinds.Import(found.id, str(source), body.format, body.masks, lot)
-        return shapes.job(queue.enqueue(session, request, author=person.name))
+        return job_cards.whole(queue.enqueue(session, request, author=person.name))
 
 
 @router.post("/judge", status_code=201)
-def judge(project: str, body: JudgeForm, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def judge(project: str, body: JudgeForm, at: premises.At, person: login.Labeler) -> JobCard:
     """Queue the measurement of what another program found, which was uploaded as one file."""
     source = _uploaded(at, project, body.token)
     if not source.is_file():
@@ -139,11 +147,11 @@ def judge(project: str, body: JudgeForm, at: premises.At, person: login.Labeler)
             author=person.name,
         )
     shutil.rmtree(source.parent, ignore_errors=True)
-    return shapes.job(job)
+    return job_cards.whole(job)
 
 
 @router.post("/export", status_code=201)
-def export(project: str, body: ExportForm, at: premises.At, person: login.Viewer) -> dict[str, Any]:
+def export(project: str, body: ExportForm, at: premises.At, person: login.Viewer) -> JobCard:
     """Queue an export."""
     format_table.find(body.format)
     export_choice.asked(body.source(), body.shares)
@@ -151,7 +159,7 @@ def export(project: str, body: ExportForm, at: premises.At, person: login.Viewer
         found = premises.project(session, project)
         detection.check_images(session, found.id, body.source())
         request = kinds.Export(found.id, body.format, body.source(), body.shares, body.seed)
-        return shapes.job(queue.enqueue(session, request, author=person.name))
+        return job_cards.whole(queue.enqueue(session, request, author=person.name))
 
 
 @contextmanager

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from app import premises
 from app.edge import login, pools
-from app.routes import shapes
+from app.routes.labels import image_cards
+from app.routes.labels.image_cards import ImageCard
 from backend.labels import bulk, gallery
 from backend.previews.previews import PREVIEW
 from backend.review import saves
@@ -20,6 +22,14 @@ router = APIRouter(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ImagePage:
+    """A window of the images that a filter lets through."""
+
+    total: int
+    items: Sequence[ImageCard]
+
+
 @router.get("/images")
 def window(
     project: str,
@@ -27,19 +37,19 @@ def window(
     at: premises.At,
     offset: int = 0,
     limit: int = 100,
-) -> dict[str, Any]:
+) -> ImagePage:
     """The images from `offset` on that the filters of the query let through."""
     chosen = gallery.parse(request.query_params.multi_items())
     with at.read() as session:
         found = premises.project(session, project)
         page = gallery.page(session, found.id, chosen, offset, limit)
     at.previews.ahead(large(page.items))
-    return {"total": page.total, "items": [shapes.item(item) for item in page.items]}
+    return ImagePage(page.total, [image_cards.card(item) for item in page.items])
 
 
 @router.get("/images/counts")
 @pools.heavy
-def counts(project: str, request: Request, at: premises.At) -> dict[str, Any]:
+def counts(project: str, request: Request, at: premises.At) -> gallery.ImageCounts:
     """How many images each value of each filter would show."""
     chosen = gallery.parse(request.query_params.multi_items())
     with at.read() as session:
@@ -71,9 +81,7 @@ class BulkChange(BaseModel):
 
 @router.post("/images/change")
 @pools.heavy
-def change(
-    project: str, body: BulkChange, at: premises.At, person: login.Labeler
-) -> dict[str, Any]:
+def change(project: str, body: BulkChange, at: premises.At, person: login.Labeler) -> bulk.Changed:
     """Change many images at once; the answer holds what undoes it."""
     with at.read() as session:
         found = premises.project(session, project)

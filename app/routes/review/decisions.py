@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,8 +10,21 @@ from sqlalchemy.orm import Session
 
 from app import premises
 from app.edge import login, pools
-from app.routes import shapes
-from app.routes.labels import labelling
+from app.routes.labels import image_cards, labelling
+from app.routes.labels.image_cards import DeskImage
+from app.routes.labels.labelling import Saved
+from app.routes.review import review_cards
+from app.routes.review.review_cards import (
+    Chain,
+    HeldImages,
+    ImagesOfRun,
+    PastSheets,
+    ReviewedRun,
+    SweptImage,
+    SweptImages,
+    TakenImages,
+    WallPage,
+)
 from backend.domain import Person, Role, Verdict
 from backend.errors import NotFound, Refused
 from backend.projects import catalogue
@@ -24,6 +37,7 @@ from backend.review import (
     takebacks,
     views,
 )
+from backend.review.views import ReviewRule
 from backend.storage import findings
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
@@ -80,17 +94,17 @@ class RuleForm(BaseModel):
 
 
 @router.get("/projects/{project}/runs")
-def runs(project: str, at: premises.At) -> list[dict[str, Any]]:
+def runs(project: str, at: premises.At) -> list[ReviewedRun]:
     """The runs of a project, newest first."""
     with at.read() as session:
         found = views.runs(session, premises.project(session, project).id)
-    return [_run(one) for one in found]
+    return [review_cards.run(one) for one in found]
 
 
 @router.post("/runs/{run}/take")
 def take(
     run: int, body: Take, request: Request, at: premises.At, person: login.Viewer
-) -> dict[str, Any]:
+) -> TakenImages:
     """The next images of a run for one person; those who only look reserve nothing."""
     choice = agenda.parse(request.query_params.multi_items())
     if not login.allows(person, Role.LABELER):
@@ -116,29 +130,30 @@ def take(
         rule = views.rule(session, project.id)
         again = _repeat(session, run, person, rule["repeats"])
         running = findings.get(session, run).finished is None
-    return {
-        "items": [*(_item(one) for one in found), *again],
-        "total": total,
-        "open": still,
-        "others": taken.others,
-        "held_by": held,
-        "running": running,
-        "rule": rule,
-        **labelling.about(project, person),
-    }
+    return TakenImages(
+        [*map(image_cards.reviewed, found), *again],
+        total=total,
+        open=still,
+        others=taken.others,
+        held_by=held,
+        running=running,
+        rule=rule,
+        project=project,
+        me=person,
+    )
 
 
 @router.get("/runs/{run}/images/{image}")
-def image(run: int, image: int, at: premises.At) -> dict[str, Any]:
+def image(run: int, image: int, at: premises.At) -> ImagesOfRun:
     """One image of a run as it stands now."""
     with at.read() as session:
         views.refuse_unseen(session, run, image)
         found = views.items(session, run, [image])
-    return {"items": [_item(one) for one in found]}
+    return ImagesOfRun([*map(image_cards.reviewed, found)])
 
 
 @router.get("/runs/{run}/undo")
-def undo(run: int, at: premises.At, person: login.Labeler, image: int = 0) -> dict[str, Any]:
+def undo(run: int, at: premises.At, person: login.Labeler, image: int = 0) -> PastSheets:
     """What Z goes back to: of this image, else of the last one on which the person decided."""
     with at.read() as session:
         views.project_of(session, run)
@@ -147,48 +162,48 @@ def undo(run: int, at: premises.At, person: login.Labeler, image: int = 0) -> di
         here = takebacks.past(session, run, image, person.name) if image else ()
         chosen = image if here else takebacks.last(session, run, person.name)
         past = here or (takebacks.past(session, run, chosen, person.name) if chosen else ())
-    return {"image": chosen, "past": [_sheet(one) for one in past]}
+    return PastSheets(chosen, [*map(review_cards.sheet, past)])
 
 
 @router.put("/runs/{run}/repeats/{image}")
 async def repeat(
     run: int, image: int, body: labelling.Body, at: premises.At, person: login.Labeler
-) -> dict[str, int]:
+) -> Saved:
     """Keep a second, blind answer; the labels and the first answer stay as they are."""
     sheet = labelling.read(body)
     await pools.run(pools.ThreadPool.WRITE, _record, at, run, image, sheet, person)
-    return {"version": sheet.version}
+    return Saved(sheet.version)
 
 
 @router.post("/runs/{run}/renew")
-def renew(run: int, body: Holder, at: premises.At) -> dict[str, int]:
+def renew(run: int, body: Holder, at: premises.At) -> HeldImages:
     """Keep what a tab holds."""
     with at.write() as session:
         views.project_of(session, run)
-        return {"held": agenda.renew(session, run, body.holder)}
+        return HeldImages(agenda.renew(session, run, body.holder))
 
 
 @router.post("/runs/{run}/give-back")
-def give_back(run: int, body: Holder, at: premises.At) -> dict[str, bool]:
+def give_back(run: int, body: Holder, at: premises.At) -> HeldImages:
     """Let others have what a tab held."""
     with at.write() as session:
         views.project_of(session, run)
         agenda.give_back(session, run, body.holder)
-    return {"done": True}
+    return HeldImages(0)
 
 
 @router.get("/runs/{run}/wall")
-def wall(run: int, label: str, at: premises.At, offset: int = 0, limit: int = 96) -> dict[str, Any]:
+def wall(run: int, label: str, at: premises.At, offset: int = 0, limit: int = 96) -> WallPage:
     """Detections of one class, the most doubtful first."""
     with at.read() as session:
         views.project_of(session, run)
         total, tiles = views.wall(session, run, label, offset, limit)
         classes = {} if offset else views.wall_classes(session, run)
-    return {"total": total, "classes": classes, "tiles": [_tile(run, one) for one in tiles]}
+    return WallPage(total, classes, [review_cards.tile(run, one) for one in tiles])
 
 
 @router.post("/runs/{run}/decide")
-def decide(run: int, body: Sweep, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def decide(run: int, body: Sweep, at: premises.At, person: login.Labeler) -> SweptImages:
     """Judge many detections at once, image by image, over whatever stands there now.
 
     Each image has an answer of its own: the version that was saved, or why none was.
@@ -199,17 +214,16 @@ def decide(run: int, body: Sweep, at: premises.At, person: login.Labeler) -> dic
         by_image.setdefault(one.image, {})[one.idx] = verdict
     with at.read() as session:
         views.project_of(session, run)
-    answers: list[dict[str, Any]] = []
-    for image_id, verdicts in by_image.items():
-        answer = judgements.Answer(verdicts, key=body.key)
-        answers.append({"image": image_id, **_judge(at, run, image_id, answer, person.name)})
-    return {"answers": answers}
+    return SweptImages(
+        [
+            _judge(at, run, image_id, judgements.Answer(verdicts, key=body.key), person.name)
+            for image_id, verdicts in by_image.items()
+        ]
+    )
 
 
 @router.put("/projects/{project}/review-rule")
-def set_rule(
-    project: str, body: RuleForm, at: premises.At, person: login.Labeler
-) -> dict[str, Any]:
+def set_rule(project: str, body: RuleForm, at: premises.At, person: login.Labeler) -> ReviewRule:
     """Change when a board fails; gives the rule as it stands then."""
     wanted = body.model_dump(exclude={"version"})
     with at.write() as session:
@@ -218,17 +232,15 @@ def set_rule(
 
 
 @router.get("/why/{subject}")
-def why(subject: str, at: premises.At) -> dict[str, Any]:
+def why(subject: str, at: premises.At) -> Chain:
     """Where a detection (RUN:IMAGE:NUMBER) or a label (IMAGE:BOX) comes from, and where it went."""
     with at.read() as session:
-        chain = provenance.why(session, subject)
-    links = [{"what": link.what, "text": link.text, "facts": link.facts} for link in chain]
-    return {"name": subject, "links": links}
+        return Chain(subject, provenance.why(session, subject))
 
 
 def _look(
     run: int, body: Take, choice: agenda.Choice, at: premises.Premises, person: Person
-) -> dict[str, Any]:
+) -> TakenImages:
     with at.read() as session:
         project = catalogue.get(session, views.project_of(session, run))
         shown = agenda.look(
@@ -237,35 +249,39 @@ def _look(
         total, still = agenda.counts(session, run, choice)
         found = views.items(session, run, shown.image_ids)
         rule = views.rule(session, project.id)
-    return {
-        "items": [_item(one) for one in found],
-        "total": total,
-        "open": still,
-        "others": shown.others,
-        "held_by": "",
-        "rule": rule,
-        **labelling.about(project, person),
-    }
+        running = findings.get(session, run).finished is None
+    return TakenImages(
+        [*map(image_cards.reviewed, found)],
+        total=total,
+        open=still,
+        others=shown.others,
+        held_by="",
+        running=running,
+        rule=rule,
+        project=project,
+        me=person,
+    )
 
 
-def _repeat(session: Session, run: int, person: Person, share: float) -> list[dict[str, Any]]:
+def _repeat(session: Session, run: int, person: Person, share: float) -> list[DeskImage]:
     """A board to be judged again, as if it were new; its number is negative, so it is no label."""
     image = blind_repeats.due(session, run, person.name, share)
     if not image:
         return []
     (seen,) = views.items(session, run, [image])
-    return [_item(blind_repeats.blind(session, seen)) | {"id": -image, "repeat": True}]
+    return [image_cards.reviewed(blind_repeats.blind(session, seen), repeat=True)]
 
 
 def _judge(
     at: premises.Premises, run: int, image: int, answer: judgements.Answer, author: str
-) -> dict[str, Any]:
+) -> SweptImage:
     """One image of a sweep; what stands in its way holds up no other."""
     try:
         with at.write() as session:
-            return {"version": judgements.judge(session, run, image, answer, author).version}
+            saved = judgements.judge(session, run, image, answer, author)
     except (NotFound, Refused) as error:
-        return {"error": str(error)}
+        return SweptImage(image, error=str(error))
+    return SweptImage(image, saved.version)
 
 
 def _record(
@@ -273,53 +289,3 @@ def _record(
 ) -> None:
     with at.write() as session:
         blind_repeats.record(session, run, image, sheet, person.name)
-
-
-def _run(one: views.RunSummary) -> dict[str, Any]:
-    run = one.run
-    return {
-        "id": run.id,
-        "model": run.model,
-        "family": run.family,
-        "author": run.author,
-        "at": run.at.isoformat(),
-        "finished": run.finished and run.finished.isoformat(),
-        "seconds": run.seconds,
-        "images": one.seen,
-        "detections": one.detections,
-        "classes": dict(one.classes),
-        "reviewed": one.reviewed,
-    }
-
-
-def _sheet(one: decisions.Sheet) -> dict[str, Any]:
-    return {
-        "boxes": [shapes.box(box) for box in one.boxes],
-        "state": one.state,
-        "label": one.label,
-        "run": one.run_id,
-        "rejected": one.rejected,
-        "accepted": one.accepted,
-        "verdict": one.verdict or "",
-    }
-
-
-def _item(one: views.Reviewed) -> dict[str, Any]:
-    return shapes.item(one.item) | {
-        "proposals": [labelling.proposal(one.run_id, d) for d in one.detections],
-        "proposer": "",
-        "run": one.run_id,
-        "rejected": list(one.rejected),
-        "accepted": list(one.accepted),
-        "verdict": one.verdict,
-    }
-
-
-def _tile(run: int, one: views.Tile) -> dict[str, Any]:
-    return labelling.proposal(run, one.detection) | {
-        "image": one.image_id,
-        "sha256": one.sha256,
-        "width": one.width,
-        "height": one.height,
-        "verdict": one.verdict,
-    }

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import dataclass
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
 from app import premises
 from app.edge import login, pools
-from app.routes.labels import labelling
+from app.routes.labels import image_cards
+from app.routes.labels.image_cards import Proposal
 from backend.errors import Invalid
 from backend.review import agenda, blind_repeats, reports, tally, views
+from backend.review.agenda import RuledBoards
+from backend.review.blind_repeats import Agreement
 from backend.runs import comparison
 
 router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES], route_class=pools.Pooled)
@@ -23,6 +26,38 @@ router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES], route_cl
 KINDS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "coco": "application/json"}
 ENDINGS = {"csv": "csv", "parquet": "parquet", "coco": "json"}
 PART = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """A run against the labels, what the rule says of it, and how well second answers agree."""
+
+    images: int
+    right: int
+    false_calls: int
+    escapes: int
+    agreement: Agreement
+    ruled: RuledBoards
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedImage:
+    """What a run gained and lost in an image."""
+
+    image: int
+    name: str
+    gained: Sequence[Proposal]
+    lost: Sequence[Proposal]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedImages:
+    """A part of the images in which two runs differ; `next` is the one to go on with, or 0."""
+
+    images: int
+    same: int
+    next: int
+    changes: Sequence[ChangedImage]
 
 
 @router.get("/export/{name}")
@@ -39,14 +74,18 @@ def export(run: int, name: str, at: premises.At) -> StreamingResponse:
 
 @router.get("/figures")
 @pools.heavy
-def figures(run: int, at: premises.At) -> dict[str, Any]:
+def figures(run: int, at: premises.At) -> RunFigures:
     """The run against the labels, what the rule says, and how well second answers agree."""
     with at.read() as session:
-        return {
-            **asdict(tally.figures(session, run)),
-            "agreement": asdict(blind_repeats.agreement(session, run)),
-            "ruled": agenda.ruled(session, run),
-        }
+        found = tally.figures(session, run)
+        return RunFigures(
+            found.images,
+            found.right,
+            found.false_calls,
+            found.escapes,
+            blind_repeats.agreement(session, run),
+            agenda.ruled(session, run),
+        )
 
 
 @router.get("/groups")
@@ -60,26 +99,22 @@ def groups(run: int, at: premises.At) -> list[str]:
 @pools.heavy
 def against(
     run: int, before: int, at: premises.At, score: float = 0.5, start: int = 0
-) -> dict[str, Any]:
+) -> ChangedImages:
     """What this run gained and lost against an earlier one, image by image."""
     with at.read() as session:
         if views.project_of(session, run) != views.project_of(session, before):
             raise Invalid(f"The runs {before} and {run} belong to different projects.")
         found = comparison.compare(session, before, run, score, start)
-    return {
-        "images": found.images,
-        "same": found.same,
-        "next": found.next_id,
-        "changes": [
-            {
-                "image": one.image_id,
-                "name": one.name,
-                "gained": [labelling.proposal(run, d) for d in one.gained],
-                "lost": [labelling.proposal(before, d) for d in one.lost],
-            }
-            for one in found.changes
-        ],
-    }
+    changes = [
+        ChangedImage(
+            one.image_id,
+            one.name,
+            image_cards.proposals(run, one.gained),
+            image_cards.proposals(before, one.lost),
+        )
+        for one in found.changes
+    ]
+    return ChangedImages(found.images, found.same, found.next_id, changes)
 
 
 def _written(at: premises.Premises, run: int, name: str) -> BinaryIO:

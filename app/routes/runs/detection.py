@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Form, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,7 +15,11 @@ from sqlalchemy.orm import Session
 
 from app import premises
 from app.edge import login, pools
-from app.routes import shapes
+from app.routes import job_cards, model_cards
+from app.routes.job_cards import JobCard
+from app.routes.model_cards import ModelCard
+from app.routes.runs import run_cards
+from app.routes.runs.run_cards import RunCard
 from backend import safe_pictures
 from backend.errors import Invalid, NotFound
 from backend.jobs import listing as jobs_of
@@ -71,39 +77,87 @@ class DetectionForm(BaseModel):
     key: str = Field("", max_length=100)
 
 
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """The newest runs, and the newest jobs that make such."""
+
+    runs: Sequence[RunCard]
+    jobs: Sequence[JobCard]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCounts:
+    """How many images there are of each state and split, and with a golden."""
+
+    state: Mapping[str, int]
+    split: Mapping[str, int]
+    golden: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionChoice(AtWork):
+    """What can be looked at, and with what."""
+
+    models: Sequence[ModelCard]
+    counts: SourceCounts
+    tiles: str
+
+
+@dataclass(frozen=True, slots=True)
+class TriedPicture:
+    """A look at a picture that is not part of the project, and the picture's size."""
+
+    job: JobCard
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class TriedBox:
+    """A box that a try has found."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    label: str
+    score: float
+
+
 @router.get("")
-def form(project: str, at: premises.At) -> dict[str, Any]:
+def form(project: str, at: premises.At) -> DetectionChoice:
     """The models to choose from, the images that there are, and the newest runs."""
     with at.read() as session:
         found = premises.project(session, project)
         ready = [one for one in registry.models(session, found.id) if one.state == "ready"]
-        return {
-            "models": [shapes.model(one) for one in ready],
-            "counts": gallery.counts(session, found.id, gallery.Filter(), SOURCES),
-            "tiles": large_pictures.wish(session, found.id),
-            **_now(session, found.id),
-        }
+        now = _now(session, found.id)
+        counted = gallery.counts(session, found.id, gallery.Filter(), SOURCES)
+        return DetectionChoice(
+            now.runs,
+            now.jobs,
+            [model_cards.card(one) for one in ready],
+            SourceCounts(counted["state"], counted["split"], counted["golden"]),
+            large_pictures.wish(session, found.id),
+        )
 
 
 @router.get("/now")
-def at_work(project: str, at: premises.At) -> dict[str, Any]:
+def at_work(project: str, at: premises.At) -> AtWork:
     """The newest runs and their jobs: what goes on while the page stands open."""
     with at.read() as session:
         return _now(session, premises.project(session, project).id)
 
 
 @router.put("/tiles")
-def tile(project: str, body: Tiles, at: premises.At, person: login.Labeler) -> dict[str, str]:  # noqa: ARG001
+def tile(project: str, body: Tiles, at: premises.At, person: login.Labeler) -> Tiles:  # noqa: ARG001
     """Look at the project's large pictures whole, in tiles, or as their boxes suggest."""
     with at.write() as session:
         large_pictures.choose(session, premises.project(session, project).id, body.wish)
-    return {"tiles": body.wish}
+    return body
 
 
 @router.post("", status_code=201)
-def detect(
-    project: str, body: DetectionForm, at: premises.At, person: login.Labeler
-) -> dict[str, Any]:
+def detect(project: str, body: DetectionForm, at: premises.At, person: login.Labeler) -> JobCard:
     """Queue a detection; the run has the job's number."""
     with at.write() as session:
         found = premises.project(session, project)
@@ -116,7 +170,7 @@ def detect(
             author=person.name,
             key=body.key,
         )
-        return shapes.job(job)
+        return job_cards.whole(job)
 
 
 class Places(BaseModel):
@@ -128,12 +182,12 @@ class Places(BaseModel):
 
 
 @router.post("/propose", status_code=201)
-def propose(project: str, body: Places, at: premises.At, person: login.Labeler) -> dict[str, Any]:
+def propose(project: str, body: Places, at: premises.At, person: login.Labeler) -> JobCard:
     """Queue proposals from the goldens."""
     with at.write() as session:
         found = premises.project(session, project)
         source = body.source.model_dump(exclude_none=True)
-        return shapes.job(proposals.ask(session, found.id, source, person.name, body.key))
+        return job_cards.whole(proposals.ask(session, found.id, source, person.name, body.key))
 
 
 @router.post("/try", status_code=201)
@@ -143,7 +197,7 @@ def try_one(
     model: Annotated[str, Form(max_length=100)],
     at: premises.At,
     person: login.Labeler,
-) -> dict[str, Any]:
+) -> TriedPicture:
     """Queue a look at one picture that is not part of the project; it is answered at once."""
     at.uploads.check_room()
     path = _keep(at.settings.tries, picture)
@@ -154,21 +208,21 @@ def try_one(
             found = premises.project(session, project)
             job = detection.try_one(session, found.id, own_model(model), path, person.name)
         refused.pop_all()
-    return {**shapes.job(job), "width": width, "height": height}
+    return TriedPicture(job_cards.whole(job), width, height)
 
 
 @router.get("/try/{number}")
-def tried(project: str, number: int, at: premises.At) -> list[dict[str, Any]]:
+def tried(project: str, number: int, at: premises.At) -> list[TriedBox]:
     """What a try has found."""
     with at.read() as session:
         found = premises.project(session, project)
         job = queue.get(session, number)
     if job.kind != "try" or job.project_id != found.id:
         raise NotFound(f"There is no try {number} in this project.")
-    return list(job.result.get("detections", ()))
+    return [TriedBox(**one) for one in job.result.get("detections", ())]
 
 
-def _now(session: Session, project_id: int) -> dict[str, Any]:
+def _now(session: Session, project_id: int) -> AtWork:
     runs = findings.runs(session, project_id, most=SHOWN)
     found = [
         one
@@ -177,10 +231,10 @@ def _now(session: Session, project_id: int) -> dict[str, Any]:
     ]
     jobs = sorted(found, key=lambda one: one.id, reverse=True)[:SHOWN]
     stands = outlook.outlooks(session, jobs)
-    return {
-        "runs": [shapes.run(one, findings.counted(session, one)) for one in runs],
-        "jobs": [shapes.standing(one, stands[one.id]) for one in jobs],
-    }
+    return AtWork(
+        [run_cards.card(one, findings.counted(session, one)) for one in runs],
+        [job_cards.listed(one, stands[one.id]) for one in jobs],
+    )
 
 
 def own_model(name: str) -> str:

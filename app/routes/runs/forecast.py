@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from fastapi import APIRouter
 
@@ -12,7 +12,10 @@ from app.edge import login, pools
 from app.routes.runs.detection import DetectionForm
 from backend.errors import NotFound
 from backend.models import choice, registry
+from backend.models.evaluations import RuntimeWorth
 from backend.runs import documents, forecast, known_images
+from backend.runs.forecast import Pace
+from backend.runs.known_images import Recall
 from backend.storage import findings
 
 router = APIRouter(
@@ -22,8 +25,24 @@ router = APIRouter(
 MOST_REASONS = 200
 
 
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the runtimes and precisions of a model are worth, and what int8 costs, in words."""
+
+    worth: Sequence[RuntimeWorth]
+    int8: str
+    model_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen(Recall):
+    """How many images are known from an earlier run, and the pace that the others may have."""
+
+    pace: Pace | None = None
+
+
 @router.get("/expect/{name}")
-def expect(project: str, name: str, at: premises.At) -> dict[str, Any]:
+def expect(project: str, name: str, at: premises.At) -> Expectation:
     """What the runtimes and precisions of a model are worth on validation pictures."""
     with at.read() as session:
         found = premises.project(session, project)
@@ -31,11 +50,7 @@ def expect(project: str, name: str, at: premises.At) -> dict[str, Any]:
             registry.find(session, found.id, name)  # no weights file of the server
         chosen = choice.choose(session, found.id, name)
         rows = forecast.worth(session, chosen)
-        return {
-            "worth": rows,
-            "int8": forecast.loss(rows),
-            "model_id": chosen.model_id,
-        }
+        return Expectation(rows, forecast.loss(rows), chosen.model_id)
 
 
 @router.post("/recall")
@@ -45,7 +60,7 @@ def recall(
     body: DetectionForm,
     at: premises.At,
     person: login.Viewer,  # noqa: ARG001
-) -> dict[str, Any]:
+) -> Foreseen:
     """How many of the images asked for the ledger knows; nothing is written."""
     with at.read() as session:
         found = premises.project(session, project)
@@ -56,7 +71,7 @@ def recall(
         options = body.options.model_dump(exclude_none=True)
         told = known_images.recall(session, found.id, chosen, source, options)
         pace = forecast.pace(session, found.id, chosen, options)
-        return {**asdict(told), "pace": pace and asdict(pace)}
+        return Foreseen(told.images, told.known, told.run_id, pace)
 
 
 @router.get("/runs/{run}/failures")

@@ -198,7 +198,7 @@ class Annotate extends Bench {
       desk.history.of(item.id).future.length
     ) return;
     this.recalled.add(item.id);
-    /** @type {{revisions: Revision[]}} */
+    /** @type {import("../../shared/answers.js").History} */
     const answer = await net.get(`/api/images/${item.id}/history`).catch((
       error,
     ) => (toast(error.message, "failed"), { revisions: [] }));
@@ -225,6 +225,7 @@ class Annotate extends Bench {
     const from = this.desk.item?.id ?? 0;
     const found = this.list.slice(this.at + 1).find((item) => this.desk.sheets.get(item.id)?.state === "new");
     if (found) return this.open(found);
+    /** @type {import("../../shared/answers.js").NextImage} */
     const answer = await net.get(
       `/api/projects/${encodeURIComponent(this.project)}/images/${from}/unlabelled?${this.filters}`,
     );

@@ -26,7 +26,7 @@ const SAID = {
   restore: "Brought back",
 };
 
-/** @typedef {import("../../shared/answers.js").Change} Change */
+/** @typedef {import("../../shared/answers.js").UndoStep} Change */
 /** @typedef {keyof typeof SAID} Action */
 /** @typedef {{of: string, steps: Change[]}} Done */
 
@@ -103,6 +103,7 @@ export class Bulk {
   propose() {
     const source = { images: [...this.ids] };
     return attempt(async () => {
+      /** @type {import("../../shared/answers.js").JobCard} */
       const job = await send("POST", `/api/projects/${encodeURIComponent(project())}/detect/propose`, {
         source,
       });

@@ -13,7 +13,7 @@ const LETTERS = 14; // along a side of the picture
 
 /** @typedef {{color: string, letter: string}} Look of a class */
 /** @typedef {Record<string, Look>} Looks by the names of the classes */
-/** @typedef {import("../../shared/answers.js").Item} Item */
+/** @typedef {import("../../shared/answers.js").ImageCard} Item */
 /** @typedef {import("../../shared/answers.js").Box} Box */
 
 export class Cell {

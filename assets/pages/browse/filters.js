@@ -20,7 +20,9 @@ export const FILTERS = [
 ];
 /** @typedef {import("./cell.js").Looks} Looks */
 
-/** @type {[string, string, Record<string, string>][]} */
+/** @typedef {import("../../shared/answers.js").ImageCounts} ImageCounts */
+
+/** @type {[keyof ImageCounts, string, Record<string, string>][]} */
 const GROUPS = [
   ["state", "State", { new: "New", started: "Started", done: "Done", skipped: "Skipped" }],
   ["class", "Class", { none: "No box" }],
@@ -48,7 +50,7 @@ export class Filters {
     this.element = h("aside.filters", { "aria-label": "Filters" }, this.search, this.lists, this.clear);
     /** @type {Set<string>} */
     this.open = new Set();
-    /** @type {import("../../shared/answers.js").Counts | null} */
+    /** @type {ImageCounts | null} */
     this.counts = null;
   }
 
@@ -99,7 +101,8 @@ export class Filters {
   }
 
   /**
-   * @param {string} name @param {string} title @param {Record<string, string>} words
+   * @param {keyof ImageCounts} name @param {string} title
+   * @param {Record<string, string>} words
    * @param {string[] | undefined} order @param {URLSearchParams} chosen @param {Looks} looks
    */
   group(name, title, words, order, chosen, looks) {

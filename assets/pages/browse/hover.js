@@ -4,7 +4,7 @@ import { drawn } from "./cell.js";
 import { fill, h } from "../../shared/dom.js";
 import { many } from "../../shared/words.js";
 
-/** @typedef {import("../../shared/answers.js").Item} Item */
+/** @typedef {import("../../shared/answers.js").ImageCard} Item */
 /** @typedef {import("./cell.js").Looks} Looks */
 
 const REST = 450;

@@ -11,7 +11,7 @@ const PAGE = 100;
 const GAP = 6;
 const AHEAD = 1;
 
-/** @typedef {import("../../shared/answers.js").Item} Item */
+/** @typedef {import("../../shared/answers.js").ImageCard} Item */
 /** @typedef {import("./cell.js").Looks} Looks */
 /**
  * @typedef {{open: (item: Item) => void, picked: (ids: Set<number>) => void, counted: (total: number) => void,
@@ -89,6 +89,7 @@ export class Wall {
     this.pages.set(page, null);
     const url = this.url;
     try {
+      /** @type {import("../../shared/answers.js").ImagePage} */
       const found = await get(`${url}&offset=${page * PAGE}&limit=${PAGE}`, { signal: this.asked?.signal });
       if (url !== this.url) return;
       this.pages.set(page, found.items);

@@ -24,8 +24,8 @@ export function mount(element) {
   poll("detect", 1.5, ["jobs"], () => detect.follow());
 }
 
-/** @typedef {import("../../shared/answers.js").Job} Job */
-/** @typedef {import("../../shared/answers.js").Detecting} Detecting */
+/** @typedef {import("../../shared/answers.js").JobCard} Job */
+/** @typedef {import("../../shared/answers.js").DetectionChoice} Detecting */
 /** @typedef {{actions: HTMLElement, status: HTMLElement, element: HTMLElement}} Panel */
 
 class Detect {
@@ -34,7 +34,7 @@ class Detect {
     this.element = element;
     this.project = "";
     /** @type {Detecting} */
-    this.found = { models: [], counts: {}, tiles: "", runs: [], jobs: [] };
+    this.found = { models: [], counts: { state: {}, split: {}, golden: {} }, tiles: "", runs: [], jobs: [] };
     /** @type {number[] | null} the images that Browse shows */
     this.shown = null;
     /** @type {number[] | undefined} the images that were chosen in Browse */
@@ -230,7 +230,7 @@ class Detect {
     return counts[this.source.value] ?? 0;
   }
 
-  /** What the form asks for. @returns {import("../../shared/answers.js").Wanted} */
+  /** What the form asks for. @returns {import("../../shared/answers.js").DetectionForm} */
   wanted() {
     const [runtime, precision] = this.runtime.value.split(" ");
     const options = {
@@ -248,7 +248,7 @@ class Detect {
   /** @param {string} wish */
   tile(wish) {
     return attempt(async () => {
-      this.found.tiles = (await send("PUT", `${this.base()}/tiles`, { wish })).tiles;
+      this.found.tiles = (await send("PUT", `${this.base()}/tiles`, { wish })).wish;
       toast(`Large pictures: ${TILES.find(([name]) => name === wish)?.[1].toLowerCase()}.`, "done");
       this.foresight.forget();
       await this.words();
@@ -257,6 +257,7 @@ class Detect {
 
   detect() {
     return attempt(async () => {
+      /** @type {import("../../shared/answers.js").JobCard} */
       const job = await send("POST", this.base(), { ...this.wanted(), key: token() });
       toast(
         job.state === "queued" ? "The detection waits for a worker." : "The detection has begun.",
@@ -268,6 +269,7 @@ class Detect {
 
   async follow() {
     if (!this.project || this.project !== project()) return false;
+    /** @type {import("../../shared/answers.js").AtWork | null} */
     const now = await get(`${this.base()}/now`).catch(() => null);
     if (!now) return false;
     const ended = working(now).length < working(this.found).length;

@@ -8,9 +8,9 @@ import { get, send } from "../../shared/net.js";
 import { attempt, toast } from "../../shared/site.js";
 import { count, many, span } from "../../shared/words.js";
 
-/** @typedef {import("../../shared/answers.js").Recall} Recall */
+/** @typedef {import("../../shared/answers.js").Foreseen} Recall */
 /** @typedef {import("../../shared/answers.js").Expectation} Expectation */
-/** @typedef {import("../../shared/answers.js").Wanted} Wanted */
+/** @typedef {import("../../shared/answers.js").DetectionForm} Wanted */
 
 /** The sentences under the form; they follow what is chosen in it. */
 export class Foresight {
@@ -33,7 +33,7 @@ export class Foresight {
     fill(
       this.element,
       recall && h("p", {}, known(recall), " ", time(recall)),
-      found && wanted.options.precision === "int8" && this.loss(found),
+      found && wanted.options?.precision === "int8" && this.loss(found),
     );
     return recall ?? null;
   }
@@ -106,6 +106,7 @@ function measure(model) {
 /** Why images failed. @param {string} base @param {{id: number, failed: number}} run */
 export function failures(base, run) {
   return attempt(async () => {
+    /** @type {string[]} */
     const reasons = await get(`${base}/runs/${run.id}/failures`);
     await ask(
       `${many(run.failed, "image")} of run ${run.id} could not be read`,

@@ -7,7 +7,7 @@ import { failures } from "./foresee.js";
 
 /**
  * The newest runs, each with the way to its review.
- * @param {import("../../shared/answers.js").Run[]} runs @param {string} of the project @param {string} base of its detections
+ * @param {import("../../shared/answers.js").RunCard[]} runs @param {string} of the project @param {string} base of its detections
  */
 export function table(runs, of, base) {
   const heads = ["Run", "Model", "Images", "Detections", "Unreadable", "Speed", "When", ""];

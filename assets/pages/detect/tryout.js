@@ -12,8 +12,8 @@ const EVERY = 100; // milliseconds between looks at the job
 /** Pictures beyond these are left out: who has more wants a run. */
 const MOST = 12;
 
-/** @typedef {import("../../shared/answers.js").Job} Job */
-/** @typedef {import("../../shared/answers.js").Found} Found */
+/** @typedef {import("../../shared/answers.js").JobCard} Job */
+/** @typedef {import("../../shared/answers.js").TriedBox} Found */
 /** @typedef {{width: number, height: number}} Size */
 
 export class TryOut {
@@ -135,27 +135,27 @@ export class TryOut {
     body.append("model", this.model());
     said.textContent = "Sending …";
     const base = `/api/projects/${encodeURIComponent(project())}/detect/try`;
-    let job = await send("POST", base, body).catch((error) => error);
+    /** @type {import("../../shared/answers.js").TriedPicture | Error} */
+    const begun = await send("POST", base, body).catch((error) => error);
     if (!newest()) return;
     said.textContent = "";
-    if (job instanceof Error) {
+    if (begun instanceof Error) {
       // Only the first place invites the next picture.
       if (stage === this.stage) fill(stage, this.hint());
       else stage.remove();
-      return void (said.textContent = `${file.name}: ${job.message}`);
+      return void (said.textContent = `${file.name}: ${begun.message}`);
     }
     fill(stage, picture(file));
     this.tried.push(file);
-    const size = job;
     /** @param {Job} at */
     const wait = (at) =>
       newest() && (said.textContent = at.state === "queued" ? "Waiting for a worker …" : at.message);
-    job = await finished(job, wait).catch((error) => error);
+    const job = await finished(begun.job, wait).catch((error) => error);
     const found = job instanceof Error ? [] : await get(`${base}/${job.id}`);
     if (!newest()) return;
     if (job instanceof Error) return void (said.textContent = job.message);
     if (job.result.refused) return void (said.textContent = job.result.refused);
-    draw(stage, found, size);
+    draw(stage, found, begun);
     const looked = job.result.milliseconds;
     said.textContent = `${tally(found)} In ${span((performance.now() - began) / 1000)}${
       looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`

@@ -1,6 +1,6 @@
 /** Which model a person is offered first: one that was measured to find something. */
 
-/** @typedef {import("../../shared/answers.js").Model} Model */
+/** @typedef {import("../../shared/answers.js").ModelCard} Model */
 
 /** Below this nothing is found that one could work with. */
 const NOTHING = 0.05;
@@ -18,7 +18,7 @@ export function worthless(model) {
 
 /**
  * The name of what to detect with: the champion, else the best of the others; the golden board where
- * there are goldens and no model is worth more than its rules alone; "" where nothing is worth it.
+ * there are goldens and no model is worth it; "" where nothing is.
  * @param {Model[]} models @param {boolean} goldens
  */
 export function best(models, goldens) {
@@ -26,7 +26,5 @@ export function best(models, goldens) {
     (worth(b) ?? 0) - (worth(a) ?? 0)
   );
   const chosen = some.find((one) => one.champion) ?? some[0];
-  const rules = Math.max(...models.map((one) => one.metrics.ap_rules ?? 0), 0);
-  if (goldens && (!chosen || rules > (worth(chosen) ?? 1))) return "golden";
-  return chosen?.name ?? "";
+  return chosen?.name ?? (goldens ? "golden" : "");
 }

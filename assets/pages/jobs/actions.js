@@ -5,7 +5,7 @@ import { h, redraw } from "../../shared/dom.js";
 import { send } from "../../shared/net.js";
 import { attempt } from "../../shared/site.js";
 
-/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {import("../../shared/answers.js").JobCard} Job */
 
 /** @type {Record<import("../../shared/answers.js").JobState, string[]>} */
 const DOES = {

@@ -5,7 +5,7 @@ import { ago, count, many } from "../../shared/words.js";
 
 /** @typedef {import("../../shared/answers.js").Node} Node */
 
-/** What stands under Cluster. @param {import("../../shared/answers.js").Worker[]} workers */
+/** What stands under Cluster. @param {import("../../shared/answers.js").Presence[]} workers */
 export function cluster(workers) {
   if (workers.length === 0) {
     return h(
@@ -55,6 +55,7 @@ function nodes(sees) {
   const heads = ["Node", "Cores", "GPUs", "Memory", "Free cores", "Carries"].map((name, at) =>
     h(`th${at && at < 5 ? ".number" : ""}`, {}, name)
   );
+  /** @type {Partial<import("../../shared/answers.js").Amounts>} */
   const free = sees.free ?? {};
   return [
     h(

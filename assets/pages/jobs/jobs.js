@@ -18,10 +18,10 @@ export function mount(element) {
   poll("jobs", 2, ["jobs"], () => jobs.load());
 }
 
-/** @typedef {import("../../shared/answers.js").Job} Job */
-/** @typedef {import("../../shared/answers.js").Listing} Listing */
-/** @typedef {import("../../shared/answers.js").Worker} Worker */
-/** @typedef {import("../../shared/answers.js").Warehouse} Warehouse */
+/** @typedef {import("../../shared/answers.js").JobCard} Job */
+/** @typedef {import("../../shared/answers.js").JobList} Listing */
+/** @typedef {import("../../shared/answers.js").Presence} Worker */
+/** @typedef {import("../../shared/answers.js").WarehouseCard} Warehouse */
 
 class Jobs {
   /** @param {HTMLElement} element */

@@ -3,7 +3,7 @@
 import { h } from "../../shared/dom.js";
 import { span } from "../../shared/words.js";
 
-/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {import("../../shared/answers.js").JobCard} Job */
 
 /**
  * How far a job is: the bar, the sentence, the time left.

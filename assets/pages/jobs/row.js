@@ -4,7 +4,7 @@ import { h } from "../../shared/dom.js";
 import { address } from "../../shared/site.js";
 import { ago, count, many, share, span } from "../../shared/words.js";
 
-/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {import("../../shared/answers.js").JobCard} Job */
 
 /** The states of a job in words. */
 export const WORDS = {

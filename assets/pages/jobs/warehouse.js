@@ -4,7 +4,7 @@ import { fill, h } from "../../shared/dom.js";
 import { send } from "../../shared/net.js";
 import { attempt } from "../../shared/site.js";
 
-/** @typedef {import("../../shared/answers.js").Warehouse} Warehouse */
+/** @typedef {import("../../shared/answers.js").WarehouseCard} Warehouse */
 
 /** @param {HTMLElement} place @param {Warehouse} stands @param {() => any} then after it was hurried */
 export function warehouse(place, { told, waiting, failing }, then) {

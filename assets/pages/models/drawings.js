@@ -7,7 +7,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const GREY = "#9aa3ad";
 
 /**
- * @param {import("../../shared/answers.js").PrecisionRecall} curves
+ * @param {Record<string, import("../../shared/answers.js").CurvePoints>} curves by class
  * @param {Record<string, string>} colors of the classes
  */
 export function precisionRecall(curves, colors) {

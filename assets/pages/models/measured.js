@@ -49,7 +49,7 @@ export function measured(told, colors) {
 
 /**
  * @param {Record<string, import("../../shared/answers.js").ClassFigures>} seen
- * @param {Record<string, import("../../shared/answers.js").Difference>} against
+ * @param {Record<string, import("../../shared/answers.js").FigureDifference>} against
  * @param {string | undefined} other the model that is compared with
  */
 function perClass(seen, against, other) {
@@ -91,7 +91,7 @@ function perClass(seen, against, other) {
           {},
           h("td", {}, name),
           columns.map(([key]) =>
-            h("td.number", {}, key === "truths" ? count(one[key] ?? one.images ?? 0) : share(one[key]))
+            h("td.number", {}, key === "truths" ? count(one[key] ?? 0) : share(one[key]))
           ),
           other && delta(against[name]),
         )
@@ -100,7 +100,7 @@ function perClass(seen, against, other) {
   );
 }
 
-/** @param {import("../../shared/answers.js").Difference | undefined} found */
+/** @param {import("../../shared/answers.js").FigureDifference | undefined} found */
 function delta(found) {
   if (!found || found.difference === null || found.difference === undefined) return h("td.number", {}, "");
   const words = `${found.difference >= 0 ? "+" : "−"}${share(Math.abs(found.difference))}`;

@@ -8,8 +8,8 @@ import { project } from "../../shared/site.js";
 import { follow } from "../projects/transfers.js";
 import { count, many, share } from "../../shared/words.js";
 
-/** @typedef {import("../../shared/answers.js").Job} Job */
-/** @typedef {import("../../shared/answers.js").Model} Model */
+/** @typedef {import("../../shared/answers.js").JobCard} Job */
+/** @typedef {import("../../shared/answers.js").ModelCard} Model */
 /** @typedef {Record<string, string>} Colors by the names of the classes */
 
 /**
@@ -28,6 +28,7 @@ export async function evaluate(told, found, colors) {
     others.length > 0 && field("Compare with", beside, "On the same images, by class and by image."),
   ];
   if (!(await ask(`Evaluate ${told.name}`, "Evaluate", fields))) return false;
+  /** @type {Job} */
   const job = await send("POST", `/api/models/${told.id}/evaluate`, {
     ...how.chosen(),
     against: beside.value,
@@ -54,6 +55,7 @@ export async function judge(name, colors) {
   const [chosen] = file.files;
   const under = token(), base = `/api/projects/${encodeURIComponent(project())}`;
   await upload(`${base}/uploads/${under}/${encodeURIComponent(chosen.name)}`, chosen, () => {});
+  /** @type {Job} */
   const job = await send("POST", `${base}/judge`, { ...how.chosen(), token: under, model: name });
   return show(`${chosen.name} beside ${name}`, job, colors);
 }
@@ -98,7 +100,7 @@ async function show(title, job, colors) {
 function headline(found) {
   const chosen = `mAP@${share(found.iou, 2).replace(/0$/, "")}`;
   const detected = new Map([[chosen, found.map], ["mAP@.5", found.map50], ["mAP .5:.95", found.map50_95]]);
-  /** @type {[string, number | undefined][]} */
+  /** @type {[string, number | null | undefined][]} */
   const figures = found.accuracy === undefined ? [...detected] : [["Accuracy", found.accuracy]];
   return h(
     "div.facts",

@@ -21,8 +21,8 @@ export function mount(element) {
   poll("models", 4, ["models", "jobs"], () => models.load());
 }
 
-/** @typedef {import("../../shared/answers.js").Model} Model */
-/** @typedef {import("../../shared/answers.js").Details} Details */
+/** @typedef {import("../../shared/answers.js").ModelCard} Model */
+/** @typedef {import("../../shared/answers.js").ModelDetails} Details */
 /** @typedef {import("./measuring.js").Colors} Colors */
 
 class Models {

@@ -6,7 +6,7 @@ import { get, send } from "../../shared/net.js";
 import { attempt, toast } from "../../shared/site.js";
 import { ago } from "../../shared/words.js";
 
-/** @typedef {import("../../shared/answers.js").Login} Login */
+/** @typedef {import("../../shared/answers.js").LoginCard} Login */
 
 /** Show one's own account. @param {string} name */
 export async function account(name) {

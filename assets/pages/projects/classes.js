@@ -155,6 +155,7 @@ function merger(one, all, base, draw) {
 function remover(one, base, draw) {
   const remove = () =>
     attempt(async () => {
+      /** @type {import("../../shared/answers.js").Uses} */
       const { boxes, images } = await get(`${base}/${one.id}/uses`);
       const told = images === 0
         ? "No label has it."

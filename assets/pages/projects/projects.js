@@ -11,7 +11,7 @@ import { exportFrom, importInto } from "./transfers.js";
 import { address, go, page, poll, site, toast } from "../../shared/site.js";
 import { count, many } from "../../shared/words.js";
 
-/** @typedef {import("../../shared/answers.js").Summary} Summary */
+/** @typedef {import("../../shared/answers.js").ProjectCard} Summary */
 
 /** @param {HTMLElement} element */
 export function mount(element) {

@@ -32,7 +32,7 @@ const FINAL = ["done", "failed", "cancelled"];
 const AT_ONCE = 3;
 const SHOWN = 50;
 
-/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {import("../../shared/answers.js").JobCard} Job */
 /** @typedef {{id?: number, name: string}} Named */
 /** @typedef {{file: string, line?: number, reason: string}} Problem */
 

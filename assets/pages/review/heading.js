@@ -47,6 +47,7 @@ export class Heading {
     if (run === this.run) return this.render();
     Object.assign(this, { run, lots: [] });
     this.render();
+    /** @type {string[]} */
     const lots = await net.get(`/api/runs/${run}/groups`).catch((
       error,
     ) => (error.status === 404 && this.lost(run), []));

@@ -6,9 +6,8 @@ import { Bench } from "../../desk/bench.js";
 import { Heading } from "./heading.js";
 
 /**
- * @typedef {import("../../desk/types.js").Known & {items: import("../../desk/types.js").Item[], others: number,
- *   running: boolean, rule: import("./verdicts.js").Rule, total: number, open: number,
- *   held_by: string | null}} Taken images reserved for this tab, and how many more there are
+ * @typedef {import("../../shared/answers.js").TakenImages} Taken images reserved for this tab, and how many
+ *   more there are
  */
 
 const AHEAD = 6;
@@ -131,6 +130,7 @@ export class Reserving extends Bench {
   async refresh() {
     const { item } = this.desk;
     if (!item || item.repeat || performance.now() - (item.seen ?? 0) < STALE) return;
+    /** @type {import("../../shared/answers.js").ImagesOfRun | null} */
     const answer = await net.get(`/api/runs/${this.run}/images/${item.id}`).catch(() => null);
     if (answer) this.desk.receive(answer.items);
     item.seen = performance.now();

@@ -23,7 +23,6 @@ import { address, go, poll, query as asks, tab, toast } from "../../shared/site.
 
 /**
  * @typedef {import("../../desk/types.js").Item} Item
- * @typedef {import("../../desk/types.js").Sheet} Sheet
  */
 
 export class Review extends Reserving {
@@ -283,6 +282,7 @@ export class Review extends Reserving {
       if (this.saver.status.kind !== "saving") return this.stage.hint("Not everything is saved yet.");
       await new Promise((done) => this.saver.addEventListener("status", done, { once: true }));
     }
+    /** @type {import("../../shared/answers.js").PastSheets} */
     const answer = await net.get(`/api/runs/${this.run}/undo?image=${Math.max(0, desk.item?.id ?? 0)}`).catch(
       (error) => (toast(error.message, "failed"), { image: 0 }),
     );
@@ -291,7 +291,7 @@ export class Review extends Reserving {
     if (answer.image !== desk.item?.id) return undefined;
     desk.history.remember(
       answer.image,
-      answer.past.map((/** @type {Partial<Sheet>} */ sheet) => ({ ...desk.sheet, ...sheet })),
+      answer.past.map((sheet) => ({ ...desk.sheet, ...sheet })),
     );
     return desk.undo();
   }

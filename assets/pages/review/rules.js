@@ -14,7 +14,7 @@ export class Rules {
     this.project = project;
     this.changed = changed;
     /** @type {Rule} */
-    this.rule = { threshold: 0.5, thresholds: {}, severity: 1, repeats: 0, version: 0 };
+    this.rule = { threshold: 0.5, thresholds: {}, severity: 1, repeats: 0, version: 0, author: "" };
     /** the project that it is of */
     this.of = "";
     this.saved = Promise.resolve();
@@ -35,6 +35,7 @@ export class Rules {
     const path = `/api/projects/${encodeURIComponent(this.project())}/review-rule`;
     const { changes } = this;
     try {
+      /** @type {Rule} */
       const { version } = await net.send("PUT", path, this.rule);
       this.rule.version = version;
     } catch (error) {

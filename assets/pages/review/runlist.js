@@ -7,15 +7,12 @@ import * as words from "../../shared/words.js";
 import { short } from "../../desk/panel/panel.js";
 
 /**
- * @typedef {{id: number, at: string, author: string, model: string, family: string, images: number,
- *   detections: number, classes: Record<string, number>, seconds: number | null, finished: boolean,
- *   reviewed: number}} Run
- * @typedef {{pairs: number, agreed: number, kappa: number | null}} Agreement
- * @typedef {{images: number, escapes: number, false_calls: number, ruled: {pass: number, fail: number},
- *   agreement: {between_detections: Agreement, within_detections: Agreement}}} Figures
+ * @typedef {import("../../shared/answers.js").ReviewedRun} Run
+ * @typedef {import("../../shared/answers.js").Kappa} Agreement
+ * @typedef {import("../../shared/answers.js").RunFigures} Figures
  * @typedef {Map<string, Figures | null>} Counted figures that were counted before
- * @typedef {{label: string, score: number}} Detection
- * @typedef {{image: number, name: string, gained: Detection[], lost: Detection[]}} Change
+ * @typedef {import("../../shared/answers.js").Proposal} Detection
+ * @typedef {import("../../shared/answers.js").ChangedImage} Change
  */
 
 const EXPORTS = [["csv", "CSV"], ["parquet", "Parquet"], ["coco", "COCO"]];
@@ -68,7 +65,7 @@ async function countAll(rows) {
 /** Two runs of the same images: what the later one gained and lost.
  * @param {string} project @param {number} run @param {number} against */
 export async function comparison(project, run, against) {
-  /** @type {[{images: number, same: number, changes: Change[], next: any}, Run[]]} */
+  /** @type {[import("../../shared/answers.js").ChangedImages, Run[]]} */
   const [found, runs] = await Promise.all([
     net.get(`/api/runs/${run}/against/${against}`),
     net.get(`/api/projects/${encodeURIComponent(project)}/runs`),

@@ -10,11 +10,10 @@ import { nameOf, Sweeps } from "./sweeps.js";
 
 const PAGE = 96;
 /**
- * @typedef {{image: number, idx: number, sha256: string, width: number, height: number, x1: number,
- *   y1: number, x2: number, y2: number, label: string, score: number, verdict: string,
- *   sign?: HTMLElement, element?: HTMLElement, canvas?: HTMLCanvasElement}} Tile
+ * @typedef {import("../../shared/answers.js").WallTile
+ *   & {sign?: HTMLElement, element?: HTMLElement, canvas?: HTMLCanvasElement}} Tile
  * @typedef {Pick<Tile, "image" | "idx" | "verdict" | "sign" | "element">} Judged a tile, or one that is not loaded
- * @typedef {{tiles: Tile[], total: number, classes: Record<string, number>}} Part of the wall
+ * @typedef {import("../../shared/answers.js").WallPage & {tiles: Tile[]}} Part of the wall
  */
 
 /** @type {Record<string, string>} */

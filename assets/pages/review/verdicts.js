@@ -6,8 +6,7 @@ import { nameOf } from "../../desk/desk.js";
 /**
  * @typedef {import("../../desk/types.js").Proposal} Proposal
  * @typedef {import("../../desk/types.js").Box} Box
- * @typedef {{threshold: number, thresholds: Record<string, number>, severity: number, repeats: number,
- *   version: number}} Rule
+ * @typedef {import("../../shared/answers.js").ReviewRule} Rule
  * @typedef {Pick<import("../../desk/desk.js").Desk, "item" | "sheet" | "refused" | "classes">} Board
  * @typedef {{detection: Proposal, word: string, label: Box | null, own: Box | null, open: boolean}} Stand
  */

@@ -18,6 +18,7 @@ export function why(page) {
     const name = id.includes(":") ? `${id.split(":")[0]}:${item.id}:${id.split(":")[1]}` : `${item.id}:${id}`;
     if (shown === `${name}/${item.version}`) return undefined;
     shown = `${name}/${item.version}`;
+    /** @type {import("../../shared/answers.js").Chain} */
     const answer = await net.get(`/api/why/${encodeURIComponent(name)}`).catch((error) => ({
       links: [{ what: "", text: error.message }],
     }));

@@ -8,13 +8,13 @@ import { Log } from "../jobs/log.js";
 import { progress } from "../jobs/progress.js";
 import { Curves } from "./curves.js";
 
-/** @typedef {import("../../shared/answers.js").Job} Job */
-/** @typedef {import("../../shared/answers.js").Model} Model */
+/** @typedef {import("../../shared/answers.js").JobCard} Job */
+/** @typedef {import("../../shared/answers.js").ModelCard} Model */
 
 export class Panel {
   /**
    * @param {number} id of the job @param {() => any} then after a button was pressed
-   * @param {() => import("../../shared/answers.js").Training} known the project's models, and whether it has goldens
+   * @param {() => import("../../shared/answers.js").TrainingChoice} known the project's models, and whether it has goldens
    */
   constructor(id, then, known) {
     this.then = then;

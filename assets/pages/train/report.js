@@ -9,7 +9,7 @@ import { count } from "../../shared/words.js";
 /** What cannot even be checked cannot be trained. @param {any} error @returns {Preflight} */
 export function refused(error) {
   if (error.status !== 400 && error.status !== 422) throw error;
-  return { problems: [error.message], warnings: [], images: {}, boxes: {} };
+  return { problems: [error.message], warnings: [], images: {}, boxes: {}, seconds: null };
 }
 
 /** The report of a check. @param {Preflight} found @param {string} of the project */

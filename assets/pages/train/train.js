@@ -30,8 +30,8 @@ export function mount(element) {
   poll("train", 2, ["jobs", "models"], () => train.follow());
 }
 
-/** @typedef {import("../../shared/answers.js").Training} Training */
-/** @typedef {import("../../shared/answers.js").Job} Job */
+/** @typedef {import("../../shared/answers.js").TrainingChoice} Training */
+/** @typedef {import("../../shared/answers.js").JobCard} Job */
 /**
  * @typedef {{family: string, start: string, parameters: Record<string, string | number>, seed?: number}} Values
  *   what the form asks for
@@ -202,10 +202,11 @@ class Train {
     const box = h("input", { type: "checkbox", checked: this.found.grows, class: "for-labeler" });
     box.addEventListener("change", () =>
       attempt(async () => {
+        /** @type {import("../../shared/answers.js").Grow} */
         const answer = await send("PUT", `${this.base()}/training/grow`, { on: box.checked });
-        this.found.grows = answer.grows;
+        this.found.grows = answer.on;
         toast(
-          answer.grows
+          answer.on
             ? "The golden board learns after every tenth labelled image."
             : "The golden board learns when you say so.",
           "done",
@@ -264,6 +265,7 @@ class Train {
     return attempt(async () => {
       this.button.disabled = true;
       const body = { ...this.values, key: token() };
+      /** @type {import("../../shared/answers.js").BegunTraining} */
       const made = await send("POST", `${this.base()}/training`, body).finally(
         () => (this.button.disabled = false),
       );
@@ -275,6 +277,7 @@ class Train {
 
   async follow() {
     if (!this.project || !this.drawn) return false;
+    /** @type {Training | null} */
     const found = await get(this.address()).catch(() => null);
     if (!found) return false;
     /** @param {Training} all */

@@ -113,7 +113,8 @@ POST /logout
 PUT /api/images/{image}/boxes image=image .run=run .boxes.detection.run=run
  .boxes.detection.image=image .boxes.detection.idx=idx .boxes.class_id~class .boxes.label~called
  .boxes.id~box .rejected=idx .accepted=idx .label=called .key~key | .version .boxes.x1 .boxes.y1
- .boxes.x2 .boxes.y2 .state .comment .action .review .verdict .seconds
+ .boxes.x2 .boxes.y2 .boxes.origin .boxes.author .state .comment .action .review .verdict
+ .seconds
 PUT /api/me/password | .old .new
 PUT /api/projects/{project}/classes project=project .classes=class
 PUT /api/projects/{project}/detect/tiles project=project | .wish
@@ -125,7 +126,8 @@ PUT /api/projects/{project}/uploads/{token}/{name} project=project | token name
 PUT /api/runs/{run}/repeats/{image} run=run image=image .run~run .boxes.detection.run~run
  .boxes.detection.image~image .boxes.detection.idx=idx .boxes.class_id~class .boxes.label~called
  .boxes.id~box .rejected=idx .accepted=idx .label~called .key~key | .version .boxes.x1 .boxes.y1
- .boxes.x2 .boxes.y2 .state .comment .action .review .verdict .seconds
+ .boxes.x2 .boxes.y2 .boxes.origin .boxes.author .state .comment .action .review .verdict
+ .seconds
 """
 
 

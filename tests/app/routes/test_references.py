@@ -160,7 +160,7 @@ def _refused(answer: Any) -> bool:
     if answer.status_code >= 400:
         return True
     told = answer.json() if "json" in answer.headers.get("content-type", "") else {}
-    return isinstance(told, dict) and any("error" in one for one in told.get("answers", ()))
+    return isinstance(told, dict) and any(one["error"] for one in told.get("answers", ()))
 
 
 def _said(answer: Any, value: Any) -> tuple[int, str]:

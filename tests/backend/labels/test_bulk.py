@@ -59,9 +59,9 @@ def test_done_again_it_changes_nothing_and_undone_it_is_as_before(database: Data
     did = bulk.change(database.write.begin, project, Change("state", "skipped"), ids, "ben")
     bulk.change(database.write.begin, project, Change("state", "skipped"), ids, "ben")
     assert _newest(database, ids[1]).version == 2
-    for step in did["undo"]:
-        wanted = Change(step["action"], step["value"])
-        bulk.change(database.write.begin, project, wanted, step["images"], "ben")
+    for step in did.undo:
+        wanted = Change(step.action, step.value)
+        bulk.change(database.write.begin, project, wanted, step.images, "ben")
     with database.read.begin() as session:
         states = [images.get(session, id_).state for id_ in ids]
     assert states == [State.NEW, State.DONE] * 3
@@ -89,8 +89,8 @@ def test_a_change_that_ends_in_the_middle_says_how_far_it_came(tmp_path: Path) -
     with database.write.begin() as session:
         session.execute(text(f"CREATE TRIGGER broken BEFORE UPDATE ON image {broken}"))
     did = bulk.change(database.write.begin, project, Change("group", "x"), ids, "ben")
-    assert (did["changed"], did["error"]) == (parts.FIRST, bulk.STOPPED)
-    assert did["undo"] == [{"action": "group", "value": "", "images": ids[: parts.FIRST]}]
+    assert (did.changed, did.error) == (parts.FIRST, bulk.STOPPED)
+    assert did.undo == [bulk.UndoStep("group", "", ids[: parts.FIRST])]
     with database.read.begin() as session, pytest.raises(NotFound):
         bulk.refuse_strange(session, project, [*ids, 10**9])
     database.close()

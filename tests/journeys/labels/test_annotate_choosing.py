@@ -172,7 +172,7 @@ def test_proposals_are_answered_in_the_list(proposed: Hands) -> None:
     expect(rows).to_have_count(len(others))
     (box,) = stored(proposed)
     assert box.detection
-    assert (box.detection.run_id, box.detection.idx) == (RUN, first)
+    assert (box.detection.run, box.detection.idx) == (RUN, first)
     with proposed.site.database.read.begin() as session:
         said = decisions.standing(session, [image], [RUN])[image]
     assert {one.idx: verdict.verdict.value for one, verdict in said.items()} == {

@@ -192,7 +192,7 @@ def test_proposals_are_accepted_and_rejected_with_their_origin(hands: Hands) -> 
     (box,) = hands.stored().boxes
     assert box.origin is Origin.GOLDEN
     assert box.detection
-    assert (box.detection.run_id, box.detection.idx) == (RUN, best["idx"])
+    assert (box.detection.run, box.detection.idx) == (RUN, best["idx"])
     with hands.site.database.read.begin() as session:
         said = decisions.standing(session, [image], [RUN])[image]
     assert {one.verdict for one in said.values()} == {Verdict.ACCEPT, Verdict.FALSE_CALL}

@@ -189,7 +189,7 @@ def test_a_day_of_labels_makes_a_model_and_its_review_the_next(desk: Page, worki
             (one.item.image.id, b)
             for one in judged
             for b in one.item.boxes
-            if one.item.image.split == "train" and b.detection and b.detection.run_id == run
+            if one.item.image.split == "train" and b.detection and b.detection.run == run
         )
         chain = [
             f"{link.what}: {link.text}" for link in provenance.why(session, f"{image}:{box.id}")

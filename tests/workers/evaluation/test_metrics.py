@@ -190,5 +190,10 @@ def test_a_classifiers_figures() -> None:
     figures = metrics.classification([0, 1, 1, 2], scores, CLASSES)
     assert figures["accuracy"] == 0.75
     assert figures["confusion"]["matrix"] == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
-    assert figures["per_class"]["short"] == {"truths": 2, "precision": 1.0, "recall": 0.5}
+    assert figures["per_class"]["short"] == {
+        "truths": 2,
+        "precision": 1.0,
+        "recall": 0.5,
+        "f1": pytest.approx(2 / 3),
+    }
     assert figures["interval"][0] <= 0.75 <= figures["interval"][1]

@@ -1,0 +1,117 @@
+"""What is measured of a model, as it is kept and as pages read it; an evaluation has some of it."""
+
+from __future__ import annotations
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads typing's own from Python 3.12 on only
+
+
+class ClassFigures(TypedDict, total=False):
+    """How well one class is found; None where nothing was there to be found."""
+
+    truths: int
+    ap: float | None
+    ap50: float | None
+    ap50_95: float | None
+    score: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+class Confusion(TypedDict):
+    """Rows are what is there, columns what was said, at a least score."""
+
+    labels: list[str]
+    matrix: list[list[int]]
+    score: NotRequired[float]
+
+
+class CurvePoints(TypedDict):
+    """The precision, and the score that gives it, at each recall."""
+
+    recall: list[float]
+    precision: list[float]
+    score: list[float]
+
+
+class SizeFigures(TypedDict):
+    """How well boxes of one size are found."""
+
+    truths: int
+    map: float | None
+    map50: float | None
+    map50_95: float | None
+
+
+class Metrics(TypedDict, total=False):
+    """The figures that lists show; intervals hold 95 %."""
+
+    split: str
+    iou: float
+    images: int
+    truths: int
+    score: float
+    map: float | None
+    map50: float | None
+    map50_95: float | None
+    accuracy: float | None
+    interval: list[float] | None
+    intervals: dict[str, list[float] | None]
+    per_class: dict[str, ClassFigures]
+
+
+class Evaluation(Metrics, total=False):
+    """The figures with what is drawn of them."""
+
+    curves: dict[str, CurvePoints]
+    confusion: Confusion
+    sizes: dict[str, SizeFigures]
+
+
+class FigureDifference(TypedDict):
+    """How much better one model is; `better` is None where the interval has zero in it."""
+
+    difference: float | None
+    interval: list[float] | None
+    better: bool | None
+
+
+class ImageDifference(TypedDict):
+    """Boxes that one model gained and lost in an image, and how many more false calls it has."""
+
+    image: str
+    image_id: int
+    gained: int
+    lost: int
+    false_calls: int
+
+
+class Against(TypedDict, total=False):
+    """What a model differs in from another one; `run` is the newer one's."""
+
+    model: str
+    model_id: int
+    family: str
+    run: int
+    iou: float
+    compared: int
+    learned: int
+    map: FigureDifference
+    map50: FigureDifference
+    map50_95: FigureDifference
+    accuracy: FigureDifference
+    per_class: dict[str, FigureDifference]
+    images: list[ImageDifference]
+
+
+class RuntimeWorth(TypedDict, total=False):
+    """What a runtime and precision of a model is worth, or why it cannot be had."""
+
+    runtime: str
+    precision: str
+    map50: float | None
+    map50_95: float | None
+    images_per_second: float
+    refused: str
