@@ -34,7 +34,19 @@ def description() -> dict[str, Any]:
     app = FastAPI()
     for room in server.ROOMS:
         app.include_router(importlib.import_module(f"app.routes.{room}").router, tags=[room])
-    return app.openapi()
+    told = app.openapi()
+    for methods in told["paths"].values():
+        for one in methods.values():
+            _name(one, told["components"]["schemas"])
+    return told
+
+
+def _name(told: dict[str, Any], known: dict[str, Schema]) -> None:
+    """Put a body that was described by hand among the shapes that have a name."""
+    for content in told.get("requestBody", {}).get("content", {}).values():
+        if "$ref" not in content["schema"]:
+            known[content["schema"]["title"]] = content["schema"]
+            content["schema"] = {"$ref": COMPONENTS + content["schema"]["title"]}
 
 
 def routes() -> list[Route]:

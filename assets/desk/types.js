@@ -5,9 +5,9 @@
  * @typedef {import("../shared/answers.js").Class} Class
  * @typedef {import("../shared/answers.js").Proposal} Proposal
  * @typedef {import("../shared/answers.js").DeskImage & {seen?: number}} Item `seen`: when it was last asked for
- * @typedef {{boxes: readonly Box[], state: string, label: string, comment: string,
+ * @typedef {{boxes: readonly Box[], state: import("../shared/answers.js").State, label: string, comment: string,
  *   run: number | null, rejected: readonly number[], accepted: readonly number[],
- *   verdict: string}} Sheet `rejected` and `accepted` are numbers of detections of `run`
+ *   verdict: import("../shared/answers.js").DeskImage["verdict"]}} Sheet `rejected` and `accepted` are numbers of detections of `run`
  * @typedef {import("../shared/answers.js").Revision} Revision
  * @typedef {import("../shared/answers.js").Revision} Theirs what another person saved of an image meanwhile
  * @typedef {Pick<import("../shared/answers.js").ImagesAround, "project" | "me">} Known the project that stands

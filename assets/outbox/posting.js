@@ -16,12 +16,12 @@ export async function put(entry, leaving) {
   return (await net.send("POST", `/api/runs/${entry.run}/decide`, body, { keepalive })).answers;
 }
 
-/** @param {Entry} entry */
+/** @param {Entry} entry @returns {Readonly<import("../shared/answers.js").Save>} */
 function said({ version, action, sheet, extra, key }) {
   return { version, action, ...sheet, ...extra, key };
 }
 
-/** @param {Sweep} entry */
+/** @param {Sweep} entry @returns {import("../shared/answers.js").Sweep} */
 function swept({ key, items }) {
   return { key, items: items.map(({ image, idx, verdict }) => ({ image, idx, verdict })) };
 }

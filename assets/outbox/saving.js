@@ -19,7 +19,7 @@ import { standing } from "./standing.js";
  *   sheet: Sheet, action: string, extra: Record<string, any>, sent: Sent | null, lost: Sent[],
  *   turn: number, items?: undefined}} Entry what is said of an image, by its number
  * @typedef {{key: string, sheet: Sheet | undefined}} Sent `lost` are those without an answer: the server may have them
- * @typedef {{image: number, idx: number, verdict: string, before: string}} Judged
+ * @typedef {import("../shared/answers.js").WallVerdict & {before: string}} Judged
  * @typedef {{slot: string, at: number, key: string, image: string, of: string, run: number,
  *   items: Judged[], turn: number, sent?: Sent | null, lost?: Sent[], sheet?: undefined}} Sweep a part of a sweep; the key stands in the place of an image
  */

@@ -14,8 +14,8 @@
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, origin: Origin, id: string,
  *   detection: DetectionRef | null, author: string, class_id: number | null}} Box
  * @typedef {{changed: number}} BroughtBack
- * @typedef {{images: number[], action: "split" | "group" | "state" | "delete" | "restore", value?: string}}
- *   BulkChange
+ * @typedef {{images: readonly number[], action: "split" | "group" | "state" | "delete" | "restore",
+ *   value?: string}} BulkChange
  * @typedef {{name: string, links: Link[]}} Chain
  * @typedef {{changed: number, undo: UndoStep[], error: string}} Changed
  * @typedef {{image: number, name: string, gained: Proposal[], lost: Proposal[]}} ChangedImage
@@ -32,7 +32,7 @@
  * @typedef {{id: number, name: string, sha256: string, width: number, height: number, state: State,
  *   split: Split | null, group: string, version: number, label: string, comment: string, author: string,
  *   golden: GoldenCard | null, boxes: Box[], proposals: Proposal[], proposer: string, run: number | null,
- *   rejected: number[], accepted: number[], verdict: string, repeat: boolean}} DeskImage
+ *   rejected: number[], accepted: number[], verdict: "" | "pass" | "fail", repeat: boolean}} DeskImage
  * @typedef {{runs: RunCard[], jobs: JobCard[], models: ModelCard[], counts: SourceCounts, tiles: string}}
  *   DetectionChoice
  * @typedef {{model: string, source?: ImageChoice, options?: Options, key?: string}} DetectionForm
@@ -44,8 +44,8 @@
  *   per_class?: Record<string, ClassFigures>, curves?: Record<string, CurvePoints>, confusion?: Confusion,
  *   sizes?: Record<string, SizeFigures>}} Evaluation
  * @typedef {{worth: RuntimeWorth[], int8: string, model_id: number | null}} Expectation
- * @typedef {{format: string, images?: number[] | null, states?: string[], splits?: string[],
- *   filter?: string, shares?: number[], seed?: number}} ExportForm
+ * @typedef {{format: string, images?: readonly number[] | null, states?: readonly string[],
+ *   splits?: readonly string[], filter?: string, shares?: readonly number[], seed?: number}} ExportForm
  * @typedef {{name: string, title: string, defaults: Record<string, any>, variants: string[],
  *   needs_golden: boolean}} FamilyCard
  * @typedef {{difference: number | null, interval: number[] | null, better: boolean | null}}
@@ -60,7 +60,8 @@
  * @typedef {{id: number, name: string, sha256: string, width: number, height: number, state: State,
  *   split: Split | null, group: string, version: number, label: string, comment: string, author: string,
  *   golden: GoldenCard | null, boxes: Box[]}} ImageCard
- * @typedef {{images?: number[] | null, states?: string[] | null, splits?: string[] | null}} ImageChoice
+ * @typedef {{images?: readonly number[] | null, states?: readonly string[] | null, splits?: readonly
+ *   string[] | null}} ImageChoice
  * @typedef {{state?: Record<string, number>, split?: Record<string, number>,
  *   group?: Record<string, number>, author?: Record<string, number>, class?: Record<string, number>,
  *   golden?: Record<string, number>, proposals?: Record<string, number>}} ImageCounts
@@ -108,17 +109,17 @@
  * @typedef {{name: string, role: Role, password: string}} NewAccount
  * @typedef {{name: string}} NewClass
  * @typedef {{old: string, new: string}} NewPassword
- * @typedef {{name: string, task?: Task, classes?: string[]}} NewProject
+ * @typedef {{name: string, task?: Task, classes?: readonly string[]}} NewProject
  * @typedef {{id: number}} NextImage
  * @typedef {{cores: number, gpus: number, memory_gb: number, name: string, free: Amounts,
  *   jobs: Record<string, number>, others: number}} Node
  * @typedef {{confidence?: number | null, runtime?: string | null, precision?: string | null,
  *   again?: boolean | null}} Options
- * @typedef {{classes: number[]}} Order
+ * @typedef {{classes: readonly number[]}} Order
  * @typedef {"human" | "model" | "import" | "golden"} Origin
  * @typedef {{run_id: number, runtime: string, images_per_second: number}} Pace
  * @typedef {{boxes: Box[], state: State, label: string, run: number | null, rejected: number[],
- *   accepted: number[], verdict: string}} PastSheet
+ *   accepted: number[], verdict: "" | "pass" | "fail"}} PastSheet
  * @typedef {{image: number, past: PastSheet[]}} PastSheets
  * @typedef {{name: string, role: Role}} Person
  * @typedef {{source?: ImageChoice, key?: string}} Places
@@ -152,6 +153,10 @@
  *   ruled: RuledBoards}} RunFigures
  * @typedef {{runtime?: string, precision?: string, map50?: number | null, map50_95?: number | null,
  *   images_per_second?: number, refused?: string}} RuntimeWorth
+ * @typedef {{version: number, boxes: readonly Box[], state?: State | null, label?: string | null,
+ *   comment?: string | null, action?: string, run?: number | null, rejected?: readonly number[] | null,
+ *   accepted?: readonly number[] | null, review?: boolean, verdict?: "" | "pass" | "fail",
+ *   seconds?: number, key?: string}} Save
  * @typedef {{version: number}} Saved
  * @typedef {{state?: string, address?: string, jobs?: number[], nodes?: Node[], free?: Amounts}} Sight
  * @typedef {{truths: number, map: number | null, map50: number | null, map50_95: number | null}}
@@ -160,7 +165,7 @@
  *   SourceCounts
  * @typedef {"train" | "val" | "test"} Split
  * @typedef {"new" | "started" | "done" | "skipped"} State
- * @typedef {{key?: string, items: WallVerdict[]}} Sweep
+ * @typedef {{key?: string, items: readonly WallVerdict[]}} Sweep
  * @typedef {{image: number, version: number | null, error: string | null}} SweptImage
  * @typedef {{answers: SweptImage[]}} SweptImages
  * @typedef {{holder: string, after?: number, wanted?: number, count?: number}} Take

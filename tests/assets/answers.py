@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Iterator
 
@@ -47,7 +48,10 @@ def _add(schema: Schema, found: set[str]) -> None:
 
 def _typedef(name: str) -> Iterator[str]:
     schema = described.components()[name]
-    whole = f"@typedef {{{_type(schema, name)}}} {name}"
+    shape = _type(schema, name)
+    if name not in _answered():
+        shape = re.sub(r"(\w+)\[\]", r"readonly \1[]", shape)
+    whole = f"@typedef {{{shape}}} {name}"
     lines = textwrap.wrap(
         whole,
         WIDTH,

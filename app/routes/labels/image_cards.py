@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal, cast
 
 from backend.domain import Box, Detection, Split, State
 from backend.labels.gallery import GalleryImage
 from backend.review.views import Reviewed
 from backend.runs.proposals import Proposed
+
+BoardVerdict = Literal["", "pass", "fail"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class DeskImage(ImageCard):
     run: int | None = None
     rejected: Sequence[int] = ()
     accepted: Sequence[int] = ()
-    verdict: str = ""
+    verdict: BoardVerdict = ""
     repeat: bool = False
 
 
@@ -97,7 +99,7 @@ def reviewed(one: Reviewed, repeat: bool = False) -> DeskImage:
         run=one.run_id,
         rejected=one.rejected,
         accepted=one.accepted,
-        verdict=one.verdict,
+        verdict=cast(BoardVerdict, one.verdict),
         repeat=repeat,
     )
 

@@ -108,6 +108,10 @@ async def limited(request: Request) -> bytes:
 
 
 Body = Annotated[bytes, Depends(limited)]
+# A body that is read by hand is described by hand; what it is made of stands in answers, too.
+_SAVE = Save.model_json_schema(ref_template="#/components/schemas/{model}")
+_SCHEMA = {name: value for name, value in _SAVE.items() if name != "$defs"}
+SAVE = {"requestBody": {"required": True, "content": {"application/json": {"schema": _SCHEMA}}}}
 
 
 @router.get("/projects/{project}/images/{image}/around")
@@ -148,7 +152,7 @@ def unlabelled(project: str, image: int, request: Request, at: premises.At) -> N
         return NextImage(worklist.next_new(session, found.id, chosen, image))
 
 
-@router.put("/images/{image}/boxes")
+@router.put("/images/{image}/boxes", openapi_extra=SAVE)
 async def save(
     image: int, body: Body, at: premises.At, person: login.Labeler, answer: Response
 ) -> Saved:

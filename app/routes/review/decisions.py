@@ -165,7 +165,7 @@ def undo(run: int, at: premises.At, person: login.Labeler, image: int = 0) -> Pa
     return PastSheets(chosen, [*map(review_cards.sheet, past)])
 
 
-@router.put("/runs/{run}/repeats/{image}")
+@router.put("/runs/{run}/repeats/{image}", openapi_extra=labelling.SAVE)
 async def repeat(
     run: int, image: int, body: labelling.Body, at: premises.At, person: login.Labeler
 ) -> Saved:

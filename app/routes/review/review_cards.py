@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
 from app.routes.labels import image_cards
-from app.routes.labels.image_cards import DeskImage, Proposal
+from app.routes.labels.image_cards import BoardVerdict, DeskImage, Proposal
 from backend.domain import Box, Person, Project, State
 from backend.review import decisions, views
 from backend.review.provenance import Link
@@ -66,7 +67,7 @@ class PastSheet:
     run: int | None
     rejected: Sequence[int]
     accepted: Sequence[int]
-    verdict: str
+    verdict: BoardVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ def sheet(one: decisions.Sheet) -> PastSheet:
         run=one.run_id,
         rejected=one.rejected or (),
         accepted=one.accepted or (),
-        verdict=one.verdict or "",
+        verdict=cast(BoardVerdict, one.verdict or ""),
     )
 
 

@@ -266,7 +266,7 @@ export class Review extends Reserving {
     this.nextOpen();
   }
 
-  /** @param {string} verdict "": as the rule says */
+  /** @param {Item["verdict"]} verdict "": as the rule says */
   finish(verdict) {
     if (!this.desk.item || !this.desk.editable) return undefined;
     const chosen = verdict || verdicts.board(this.desk, this.ruled, this.rule).verdict;

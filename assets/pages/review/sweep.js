@@ -248,7 +248,9 @@ export class Wall {
     const items = pairs.map(([tile, verdict]) => ({
       image: tile.image,
       idx: tile.idx,
-      verdict: verdict === "correct" ? "accept" : verdict,
+      verdict: /** @type {import("../../shared/answers.js").WallVerdict["verdict"]} */ (
+        verdict === "correct" ? "accept" : verdict
+      ),
       before: tile.verdict,
     }));
     pairs.forEach(([tile, verdict]) => {
@@ -259,7 +261,7 @@ export class Wall {
     this.saver.sweep(this.run, items);
   }
 
-  /** What the server did not take is shown as it was before, and said. @param {{entry: import("../../outbox/saving.js").Sweep, answers: {image: number, error?: string}[]}} told */
+  /** What the server did not take is shown as it was before, and said. @param {{entry: import("../../outbox/saving.js").Sweep, answers: import("../../shared/answers.js").SweptImage[]}} told */
   answered({ entry, answers }) {
     const refused = new Map(answers.filter((one) => one.error).map((one) => [one.image, one.error]));
     if (!refused.size) return;

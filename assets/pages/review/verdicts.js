@@ -84,7 +84,8 @@ export function missed(desk, stands_) {
 }
 
 /** What the project's rule says of a board: it fails for each defect that is severe enough and not refused.
- * @param {Board} desk @param {Stand[]} stands_ @param {Pick<Rule, "severity">} rule */
+ * @param {Board} desk @param {Stand[]} stands_ @param {Pick<Rule, "severity">} rule
+ * @returns {{verdict: "pass" | "fail", defects: string[]}} */
 export function board(desk, stands_, rule) {
   const severity = new Map(desk.classes.map((c) => [c.name, c.severity]));
   const counts = (/** @type {string} */ label) => (severity.get(label) ?? 1) >= rule.severity;
