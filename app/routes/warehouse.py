@@ -38,7 +38,7 @@ def stands(at: premises.At) -> WarehouseCard:
         with at.read() as session:
             found = standing.of(session, at.settings)
     except Refused as wrong:  # a setting, or a file that it names
-        return {"told": [str(wrong)], "waiting": 0, "failing": True}
+        return WarehouseCard([str(wrong)], 0, True)
     if found is None:
         return WarehouseCard([], 0, False)
     return WarehouseCard(standing.sentences(found), found.waiting, bool(found.error))
