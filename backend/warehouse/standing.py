@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+from backend import words
 from backend.settings import Settings
 from backend.storage.types import now
 from backend.warehouse import address, ledger, loading, outbox
@@ -71,7 +72,8 @@ def sentences(found: Standing) -> list[str]:
     if found.waiting:
         assert found.oldest is not None
         minutes = (now() - found.oldest).total_seconds() / 60
-        told.append(f"{found.waiting:,} rows wait, the oldest for {minutes:,.0f} minutes.")
+        waits = words.many(found.waiting, "changed row waits", "changed rows wait")
+        told.append(f"{waits}, the oldest for {words.many(round(minutes), 'minute')}.")
     else:
         told.append("Nothing waits.")
     if found.error and found.since:

@@ -22,6 +22,7 @@ PAGES = paper.pages()
 ALL = "\n".join(PAGES.values())
 MODULES = {
     "domain": "backend.domain",
+    "ledger": "backend.warehouse.ledger",
     "settings": "backend.settings",
     "tables": "backend.storage.tables",
     "tally": "backend.review.tally",
