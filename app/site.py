@@ -9,7 +9,7 @@ import gradio as gr
 from app import assets, shells
 
 BOOT = "boot.js"
-HEADER = "shared/header.js"
+HEADER = "header/header.js"
 STYLE = "styles/style.css"
 CANVAS_STYLE = "styles/annotate.css"
 TABS = (
