@@ -6,7 +6,7 @@ Adding a kind is a row in KINDS. A kind travels in parts: rows whose first colum
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -112,24 +112,11 @@ VERSION = Column("version", Type.WHOLE)
 DELETED = Column("deleted", Type.FLAG)
 
 
-def _whole(name: str, source: Any) -> Column:
-    return Column(name, Type.WHOLE, source)
+def _of(type_: Type) -> Callable[[str, Any], Column]:
+    return lambda name, source: Column(name, type_, source)
 
 
-def _real(name: str, source: Any) -> Column:
-    return Column(name, Type.REAL, source)
-
-
-def _text(name: str, source: Any) -> Column:
-    return Column(name, Type.TEXT, source)
-
-
-def _flag(name: str, source: Any) -> Column:
-    return Column(name, Type.FLAG, source)
-
-
-def _moment(name: str, source: Any) -> Column:
-    return Column(name, Type.MOMENT, source)
+_whole, _real, _text, _flag, _moment = map(_of, Type)
 
 
 def _project() -> Kind:
