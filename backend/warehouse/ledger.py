@@ -29,7 +29,7 @@ KEPT = 1_000  # loads that are remembered
 FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=15)
 
 
-class State(StrEnum):
+class LoadState(StrEnum):
     """The states of a load."""
 
     RUNNING = "running"
@@ -42,7 +42,7 @@ class Load:
     """A load; `rows` counts what each kind had, `version` stands in each of its rows."""
 
     id: int
-    state: State
+    state: LoadState
     step: str
     holder: str
     beats: int
@@ -59,7 +59,7 @@ def begin(session: Session) -> Load | None:
     """Begin a load, unless another one runs."""
     if running(session) is not None:
         return None
-    row = Row(state=State.RUNNING, holder=holder.me(), step="connecting", version=0)
+    row = Row(state=LoadState.RUNNING, holder=holder.me(), step="connecting", version=0)
     try:
         with session.begin_nested():
             session.add(row)
@@ -73,7 +73,7 @@ def begin(session: Session) -> Load | None:
 
 def running(session: Session) -> Load | None:
     """The load that runs, if one does."""
-    row = session.scalar(select(Row).where(Row.state == State.RUNNING))
+    row = session.scalar(select(Row).where(Row.state == LoadState.RUNNING))
     return None if row is None else _load(row)
 
 
@@ -95,7 +95,7 @@ def since(session: Session, moment: datetime) -> list[Load]:
 
 def last_loaded(session: Session) -> Load | None:
     """The newest load that has come to its end."""
-    query = select(Row).where(Row.state == State.LOADED).order_by(Row.id.desc()).limit(1)
+    query = select(Row).where(Row.state == LoadState.LOADED).order_by(Row.id.desc()).limit(1)
     row = session.scalar(query)
     return None if row is None else _load(row)
 
@@ -126,20 +126,20 @@ def finish(session: Session, load: Load, rows: Mapping[str, int], statements: in
     """All that the load took is in the warehouse."""
     outbox.clear(session, load.id)
     values = {"step": "loaded", "row_counts": dict(rows), "statements": statements}
-    _change(session, load, state=State.LOADED, **_ended(load), **values)
+    _change(session, load, state=LoadState.LOADED, **_ended(load), **values)
 
 
 def fail(session: Session, load: Load, reason: str, statements: int) -> None:
     """The load ends here; what it took waits again."""
     outbox.give_back(session, load.id)
     values = {"error": reason, "statements": statements}
-    _change(session, load, state=State.FAILED, **_ended(load), **values)
+    _change(session, load, state=LoadState.FAILED, **_ended(load), **values)
 
 
 def take_over(session: Session, load: Load, reason: str) -> bool:
     """End the load of a loader that is dead or silent, unless its heart has beaten since."""
     where = (*_held(load), Row.beats == load.beats)
-    values = {"state": State.FAILED, "error": reason, **_ended(load)}
+    values = {"state": LoadState.FAILED, "error": reason, **_ended(load)}
     ended = session.execute(update(Row).where(*where).values(_named(values)))
     if not ended.rowcount:  # type: ignore[attr-defined]
         return False
@@ -151,9 +151,9 @@ def rests_until(session: Session) -> datetime | None:
     """When the next load may begin: pauses grow with each failure after the last success."""
     failed: list[Load] = []
     for one in loads(session, 10):
-        if one.state is State.LOADED:
+        if one.state is LoadState.LOADED:
             break
-        if one.state is State.FAILED:
+        if one.state is LoadState.FAILED:
             failed.append(one)
     if not failed or failed[0].finished is None:
         return None
@@ -163,7 +163,7 @@ def rests_until(session: Session) -> datetime | None:
 
 def unswept(session: Session) -> list[Load]:
     """The loads of which something may be left in the warehouse, in the kinds of its rows."""
-    query = select(Row).where(Row.swept.is_(False), Row.state != State.RUNNING)
+    query = select(Row).where(Row.swept.is_(False), Row.state != LoadState.RUNNING)
     return [_load(row) for row in session.scalars(query)]
 
 
@@ -207,7 +207,7 @@ def _ended(load: Load) -> dict[str, Any]:
 
 
 def _held(load: Load) -> tuple[ColumnElement[bool], ...]:
-    return (Row.id == load.id, Row.holder == load.holder, Row.state == State.RUNNING)
+    return (Row.id == load.id, Row.holder == load.holder, Row.state == LoadState.RUNNING)
 
 
 def _lost(load: Load) -> LeaseLost:
@@ -223,4 +223,4 @@ def _forget(session: Session) -> None:
 
 def _load(row: tables.LoadRow) -> Load:
     values = {name: getattr(row, name) for name in Load.__slots__}
-    return Load(**{**values, "state": State(row.state), "rows": dict(row.rows)})
+    return Load(**{**values, "state": LoadState(row.state), "rows": dict(row.rows)})

@@ -27,7 +27,7 @@ from backend.warehouse.dialects import opening
 from backend.warehouse.dialects.base import Range, Warehouse
 from backend.warehouse.ledger import Load
 from backend.warehouse.outbox import Part
-from backend.warehouse.tables import KINDS, Kind
+from backend.warehouse.tables import KINDS, RowKind
 
 log = logging.getLogger(__name__)
 LARGEST = 1_000_000  # rows of one load, about
@@ -123,7 +123,7 @@ class _Loader:
             values = {"row_counts": kinds, "swept": not kinds}
             ledger.step(session, self.load, "reading", **values)
 
-    def _stage(self, warehouse: Warehouse, kind: Kind, parts: Sequence[Part]) -> None:
+    def _stage(self, warehouse: Warehouse, kind: RowKind, parts: Sequence[Part]) -> None:
         """One kind, from our rows to the count of what stands in the warehouse."""
         self._step(f"staging {kind.name}")
         warehouse.stage(kind, self.load.version)
@@ -234,7 +234,7 @@ class _Loader:
             thread.join()
 
 
-def ranges(kind: Kind, parts: Sequence[Part]) -> list[Range]:
+def ranges(kind: RowKind, parts: Sequence[Part]) -> list[Range]:
     """The ranges of a key that parts have, those side by side as one."""
     found: list[list[tuple[str, int, int]]] = []
     for part in parts:

@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 from backend.storage import tables as rows
 from backend.storage.types import now
 from backend.warehouse import tables
-from backend.warehouse.tables import Kind, Span
+from backend.warehouse.tables import RowKind, Span
 
 log = logging.getLogger(__name__)
 Row = rows.OutboxRow
@@ -210,7 +210,7 @@ def _for_sqlite(table: Any) -> dict[str, str]:
     return found
 
 
-def _note_in_sqlite(kind: Kind, row: str, event: str) -> str:
+def _note_in_sqlite(kind: RowKind, row: str, event: str) -> str:
     head, tail = _sql(row, kind.head), _sql(row, kind.tail)
     weight = kind.weight if kind.weight.isdecimal() else f"{row}{kind.weight}"
     urgent = f"({row}{kind.urgent})" if kind.urgent else "0"
@@ -244,7 +244,7 @@ def _for_postgresql(table: Any) -> dict[str, str]:
     return found
 
 
-def _note_in_postgresql(kind: Kind) -> str:
+def _note_in_postgresql(kind: RowKind) -> str:
     head, tail = _sql("changed.", kind.head), _sql("changed.", kind.tail)
     urgent = f"bool_or(changed.{kind.urgent})" if kind.urgent else "false"
     weight = kind.weight if kind.weight.isdecimal() else f"changed.{kind.weight}"

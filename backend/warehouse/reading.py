@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from backend.storage.types import Key
 from backend.warehouse.outbox import Part
-from backend.warehouse.tables import KINDS, Kind, Span, Type
+from backend.warehouse.tables import KINDS, RowKind, Span, Type
 
 BATCH = 20_000
 # As it is kept: JSON stays text, and a moment has no zone.
@@ -52,7 +52,7 @@ def within(span: Span, value: int) -> tuple[int, int]:
     )
 
 
-def _within(kind: Kind, span: Span, value: int) -> Any:
+def _within(kind: RowKind, span: Span, value: int) -> Any:
     column = kind.source(span.column)
     return column.between(*within(span, value))
 

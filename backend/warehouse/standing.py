@@ -12,14 +12,14 @@ from backend import words
 from backend.settings import Settings
 from backend.storage.types import now
 from backend.warehouse import address, ledger, loading, outbox
-from backend.warehouse.ledger import State
+from backend.warehouse.ledger import LoadState
 
 DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What people are told of the warehouse."""
+class Filling:
+    """How far the warehouse is filled, as people are told."""
 
     where: str
     step: str
@@ -34,7 +34,7 @@ class Standing:
     seconds: float
 
 
-def of(session: Session, settings: Settings) -> Standing | None:
+def of(session: Session, settings: Settings) -> Filling | None:
     """How it stands, where there is a warehouse."""
     where = address.of(settings)
     if where is None:
@@ -42,9 +42,9 @@ def of(session: Session, settings: Settings) -> Standing | None:
     waiting, last = outbox.waiting(session), ledger.last_loaded(session)
     day = ledger.since(session, now() - DAY)
     running = ledger.running(session)
-    ended = [one for one in ledger.loads(session, 200) if one.state is not State.RUNNING]
+    ended = [one for one in ledger.loads(session, 200) if one.state is not LoadState.RUNNING]
     failed = _failing(ended)
-    return Standing(
+    return Filling(
         where=where.shown,
         step=running.step if running else "",
         waiting=waiting.rows,
@@ -59,7 +59,7 @@ def of(session: Session, settings: Settings) -> Standing | None:
     )
 
 
-def sentences(found: Standing) -> list[str]:
+def sentences(found: Filling) -> list[str]:
     """How the warehouse stands, for people."""
     rows = ", ".join(f"{count:,} {kind}" for kind, count in found.rows.items())
     told = [f"Results are published into {found.where}."]
@@ -106,7 +106,7 @@ def _failing(ended: list[ledger.Load]) -> list[ledger.Load]:
     """The failures since the last success, the newest first."""
     found = []
     for one in ended:
-        if one.state is State.LOADED:
+        if one.state is LoadState.LOADED:
             break
         found.append(one)
     return found
@@ -115,7 +115,7 @@ def _failing(ended: list[ledger.Load]) -> list[ledger.Load]:
 def _sums(loads: list[ledger.Load]) -> dict[str, int]:
     found: dict[str, int] = {}
     for one in loads:
-        if one.state is State.LOADED:
+        if one.state is LoadState.LOADED:
             for kind, count in one.rows.items():
                 found[kind] = found.get(kind, 0) + count
     return found

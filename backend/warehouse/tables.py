@@ -47,7 +47,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RowKind:
     """One kind of row that is published.
 
     Its parts follow from `head` and `tail`. What changes in `watched` concerns it, with as many
@@ -119,7 +119,7 @@ def _of(type_: Type) -> Callable[[str, Any], Column]:
 _whole, _real, _text, _flag, _moment = map(_of, Type)
 
 
-def _project() -> Kind:
+def _project() -> RowKind:
     row = tables.ProjectRow
     columns = (
         _whole("id", row.id),
@@ -127,10 +127,10 @@ def _project() -> Kind:
         _text("task", row.task),
         _moment("created_at", row.created),
     )
-    return Kind("project", row, ("id",), columns, Span("id"), removed=row.removed)
+    return RowKind("project", row, ("id",), columns, Span("id"), removed=row.removed)
 
 
-def _class() -> Kind:
+def _class() -> RowKind:
     row = tables.ClassRow
     columns = (
         _whole("id", row.id),
@@ -141,10 +141,10 @@ def _class() -> Kind:
         _whole("merged_into_id", row.merged_into_id),
         _moment("retired_at", row.retired),
     )
-    return Kind("class", row, ("id",), columns, Span("id"))
+    return RowKind("class", row, ("id",), columns, Span("id"))
 
 
-def _image() -> Kind:
+def _image() -> RowKind:
     row = tables.ImageRow
     columns = (
         _whole("id", row.id),
@@ -165,10 +165,10 @@ def _image() -> Kind:
         _text("author", row.author),
         _whole("boxes", row.boxes),
     )
-    return Kind("image", row, ("id",), columns, Span("id", 1000), removed=row.deleted)
+    return RowKind("image", row, ("id",), columns, Span("id", 1000), removed=row.deleted)
 
 
-def _label() -> Kind:
+def _label() -> RowKind:
     """The boxes of each revision; those of the newest one of their image stand."""
     row = tables.RevisionRow
     columns = (
@@ -188,10 +188,10 @@ def _label() -> Kind:
         _text("saved_by", row.author),
         _moment("saved_at", row.at),
     )
-    return Kind("label", row, ("image_id", "revision", "box"), columns, Span("image_id", 100))
+    return RowKind("label", row, ("image_id", "revision", "box"), columns, Span("image_id", 100))
 
 
-def _model() -> Kind:
+def _model() -> RowKind:
     row = tables.ModelRow
     columns = (
         _whole("id", row.id),
@@ -211,10 +211,10 @@ def _model() -> Kind:
         _whole("parent_id", row.parent_id),
         _whole("job_id", row.job_id),
     )
-    return Kind("model", row, ("id",), columns, Span("id"))
+    return RowKind("model", row, ("id",), columns, Span("id"))
 
 
-def _run() -> Kind:
+def _run() -> RowKind:
     row = tables.RunRow
     columns = (
         _whole("id", row.id),
@@ -233,10 +233,10 @@ def _run() -> Kind:
         _whole("images", row.images),
         _real("seconds", row.seconds),
     )
-    return Kind("run", row, ("id",), columns, Span("id"), urgent="finished IS NOT NULL")
+    return RowKind("run", row, ("id",), columns, Span("id"), urgent="finished IS NOT NULL")
 
 
-def _run_image() -> Kind:
+def _run_image() -> RowKind:
     row = tables.RunImageRow
     columns = (
         _whole("run_id", row.run_id),
@@ -253,10 +253,10 @@ def _run_image() -> Kind:
         _real("doubt", row.doubt),
     )
     spans = Span("run_id"), Span("image_id", 1000)
-    return Kind("run_image", row, ("run_id", "image_id"), columns, *spans)
+    return RowKind("run_image", row, ("run_id", "image_id"), columns, *spans)
 
 
-def _detection() -> Kind:
+def _detection() -> RowKind:
     """Detections are written, and taken away, with the image that the run saw."""
     row = tables.DetectionRow
     columns = (
@@ -271,7 +271,7 @@ def _detection() -> Kind:
         _real("x2", row.x2),
         _real("y2", row.y2),
     )
-    return Kind(
+    return RowKind(
         "detection",
         row,
         ("run_id", "image_id", "idx"),
@@ -283,7 +283,7 @@ def _detection() -> Kind:
     )
 
 
-def _metric() -> Kind:
+def _metric() -> RowKind:
     row = tables.MetricRow
     columns = (
         _whole("job_id", row.job_id),
@@ -293,10 +293,10 @@ def _metric() -> Kind:
         _text("split", row.split),
         _real("value", row.value),
     )
-    return Kind("metric", row, ("job_id", "name", "class_id"), columns, Span("job_id"))
+    return RowKind("metric", row, ("job_id", "name", "class_id"), columns, Span("job_id"))
 
 
-def _decision() -> Kind:
+def _decision() -> RowKind:
     row = tables.DecisionRow
     columns = (
         _whole("id", row.id),
@@ -310,7 +310,7 @@ def _decision() -> Kind:
         _whole("undoes", row.undoes),
         _whole("revision", row.revision),
     )
-    return Kind("decision", row, ("id",), columns, Span("id", 1000))
+    return RowKind("decision", row, ("id",), columns, Span("id", 1000))
 
 
 KINDS = {
@@ -339,6 +339,6 @@ def layout() -> str:
     return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
 
-def of_changes(table: str) -> Sequence[Kind]:
+def of_changes(table: str) -> Sequence[RowKind]:
     """The kinds that a change of a table of ours concerns."""
     return [kind for kind in KINDS.values() if kind.changes.name == table]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from backend.warehouse.reading import Rows
-from backend.warehouse.tables import KINDS, Kind, Type
+from backend.warehouse.tables import KINDS, RowKind, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +28,22 @@ class Warehouse(Protocol):
     def newest(self) -> int:
         """The highest version of any row."""
 
-    def heads(self, kind: Kind) -> list[tuple[int, int]]:
+    def heads(self, kind: RowKind) -> list[tuple[int, int]]:
         """The parts of a kind that have rows."""
 
-    def stage(self, kind: Kind, version: int) -> None:
+    def stage(self, kind: RowKind, version: int) -> None:
         """Begin with the rows of a kind."""
 
-    def add(self, kind: Kind, rows: Rows) -> None:
+    def add(self, kind: RowKind, rows: Rows) -> None:
         """More rows of the kind that is staged."""
 
-    def staged(self, kind: Kind, version: int) -> None:
+    def staged(self, kind: RowKind, version: int) -> None:
         """All rows of the kind were added."""
 
-    def merge(self, kind: Kind, version: int, gone: Sequence[Range]) -> None:
+    def merge(self, kind: RowKind, version: int, gone: Sequence[Range]) -> None:
         """Let the newest version of each row stand; of these ranges what was not staged is gone."""
 
-    def count(self, kind: Kind, version: int, among: Sequence[Range]) -> int:
+    def count(self, kind: RowKind, version: int, among: Sequence[Range]) -> int:
         """How many rows of these ranges have that version and stand."""
 
     def commit(self) -> None:
@@ -59,7 +59,7 @@ class Warehouse(Protocol):
         """Let go of the connection."""
 
 
-def select_now(kind: Kind) -> str:
+def select_now(kind: RowKind) -> str:
     """The view of what stands of a kind; a class that was merged is the one that took it."""
     named = {column.name: f"t.{column.name}" for column in kind.columns}
     source, where = f"{kind.table} t", "NOT t.deleted"
@@ -78,7 +78,7 @@ def newest() -> str:
     return f"SELECT max(version) FROM ({' UNION ALL '.join(each)}) every"
 
 
-def upsert(kind: Kind, values: str) -> str:
+def upsert(kind: RowKind, values: str) -> str:
     """The rows of `values` into a table with a key; of each the newest version stands."""
     others = [name for name in kind.names if name not in kind.key]
     news = ", ".join(f"{name} = excluded.{name}" for name in others)
@@ -89,7 +89,7 @@ def upsert(kind: Kind, values: str) -> str:
     )
 
 
-def create(kind: Kind, types: dict[Type, str], *, key: bool) -> str:
+def create(kind: RowKind, types: dict[Type, str], *, key: bool) -> str:
     """The table of a kind."""
     columns = [f"{one.name} {types[one.type]}" for one in kind.all_columns]
     if key:
@@ -111,14 +111,16 @@ def condition(ranges: Sequence[Range], mark: str, alias: str = "") -> tuple[str,
     return " OR ".join(told), values
 
 
-def standing(kind: Kind, version: int, among: Sequence[Range], mark: str) -> tuple[str, list[Any]]:
+def standing(
+    kind: RowKind, version: int, among: Sequence[Range], mark: str
+) -> tuple[str, list[Any]]:
     """The count of the rows of some ranges that have a version and stand, with its values."""
     where, values = condition(among, mark)
     told = f"SELECT count(*) FROM {kind.table} WHERE version = {mark} AND NOT deleted AND ({where})"
     return told, [version, *values]
 
 
-def parts(kind: Kind, floor: str) -> str:
+def parts(kind: RowKind, floor: str) -> str:
     """The query for the parts of a kind that have rows."""
     spans = [kind.head] + ([kind.tail] if kind.tail else [])
     told = [

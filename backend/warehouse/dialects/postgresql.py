@@ -10,7 +10,7 @@ from backend.errors import Unavailable
 from backend.warehouse.address import SETTING, Address
 from backend.warehouse.dialects import base
 from backend.warehouse.reading import Rows
-from backend.warehouse.tables import KINDS, Kind, Type
+from backend.warehouse.tables import KINDS, RowKind, Type
 
 TYPES = {
     Type.WHOLE: "BIGINT",
@@ -73,10 +73,10 @@ class Postgresql:
     def newest(self) -> int:
         return self._one(base.newest()) or 0
 
-    def heads(self, kind: Kind) -> list[tuple[int, int]]:
+    def heads(self, kind: RowKind) -> list[tuple[int, int]]:
         return list(self._do(base.parts(kind, "{column} / {size}")).fetchall())
 
-    def stage(self, kind: Kind, version: int) -> None:
+    def stage(self, kind: RowKind, version: int) -> None:
         staging = f"staging_{kind.table}_{version}"
         columns = ", ".join(f"{one.name} {TYPES[one.type]}" for one in kind.all_columns)
         self._do(f"CREATE TEMPORARY TABLE {staging} ({columns}) ON COMMIT DROP")
@@ -86,17 +86,17 @@ class Postgresql:
             self._copy = self._open.enter_context(cursor.copy(f"COPY {staging} FROM STDIN"))
             self._copy.set_types([OIDS[one.type] for one in kind.all_columns])
 
-    def add(self, kind: Kind, rows: Rows) -> None:  # noqa: ARG002
+    def add(self, kind: RowKind, rows: Rows) -> None:  # noqa: ARG002
         with self._told():
             write = self._copy.write_row
             for row in rows:
                 write(row)
 
-    def staged(self, kind: Kind, version: int) -> None:  # noqa: ARG002
+    def staged(self, kind: RowKind, version: int) -> None:  # noqa: ARG002
         with self._told():
             self._open.close()
 
-    def merge(self, kind: Kind, version: int, gone: Sequence[base.Range]) -> None:
+    def merge(self, kind: RowKind, version: int, gone: Sequence[base.Range]) -> None:
         staging = f"staging_{kind.table}_{version}"
         once = f"SELECT DISTINCT ON ({', '.join(kind.key)}) {', '.join(kind.names)} FROM {staging}"
         self._do(base.upsert(kind, once))
@@ -108,7 +108,7 @@ class Postgresql:
                 [version, version, *values],
             )
 
-    def count(self, kind: Kind, version: int, among: Sequence[base.Range]) -> int:
+    def count(self, kind: RowKind, version: int, among: Sequence[base.Range]) -> int:
         return int(self._one(*base.standing(kind, version, among, "%s")))
 
     def commit(self) -> None:

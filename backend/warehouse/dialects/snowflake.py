@@ -21,7 +21,7 @@ from backend.errors import Unavailable
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import base, complaints
 from backend.warehouse.reading import Rows
-from backend.warehouse.tables import DELETED, KINDS, VERSION, Kind, Type
+from backend.warehouse.tables import DELETED, KINDS, VERSION, RowKind, Type
 
 # The connector reads this when it is imported, and asks clouds' own addresses without it.
 os.environ["SNOWFLAKE_DISABLE_PLATFORM_DETECTION"] = "true"
@@ -73,18 +73,18 @@ class Snowflake:
     def newest(self) -> int:
         return int(self._one(base.newest()) or 0)
 
-    def heads(self, kind: Kind) -> list[tuple[int, int]]:
+    def heads(self, kind: RowKind) -> list[tuple[int, int]]:
         # As our databases divide: towards nought.
         found = self._do(base.parts(kind, "TRUNC({column} / {size})"))
         return [(int(one), int(two)) for one, two in found]
 
-    def stage(self, kind: Kind, version: int) -> None:
+    def stage(self, kind: RowKind, version: int) -> None:
         columns = ", ".join(f"{one.name} {TYPES[one.type]}" for one in kind.all_columns)
         self._do(f"CREATE OR REPLACE TRANSIENT TABLE {_staging(kind.name, version)} ({columns})")
         schema = pa.schema([(one.name, ARROW[one.type]) for one in kind.all_columns])
         self._writer = pq.ParquetWriter(self._file(kind), schema, compression="zstd")
 
-    def add(self, kind: Kind, rows: Rows) -> None:
+    def add(self, kind: RowKind, rows: Rows) -> None:
         if not rows:
             return
         arrays = [
@@ -95,7 +95,7 @@ class Snowflake:
         if sum(map(len, self._held)) >= GROUP:
             self._write()
 
-    def staged(self, kind: Kind, version: int) -> None:
+    def staged(self, kind: RowKind, version: int) -> None:
         self._write()
         self._writer.close()
         part = self._file(kind)
@@ -109,7 +109,7 @@ class Snowflake:
         named.unlink()
         self._do(f"COPY INTO {staging} FROM @%{staging} {COPY}")
 
-    def merge(self, kind: Kind, version: int, gone: Sequence[base.Range]) -> None:
+    def merge(self, kind: RowKind, version: int, gone: Sequence[base.Range]) -> None:
         staging, keys, names = _staging(kind.name, version), kind.key, ", ".join(kind.names)
         source = (
             f"SELECT {names} FROM {staging} QUALIFY row_number() "
@@ -129,7 +129,7 @@ class Snowflake:
             values,
         )
 
-    def count(self, kind: Kind, version: int, among: Sequence[base.Range]) -> int:
+    def count(self, kind: RowKind, version: int, among: Sequence[base.Range]) -> int:
         return int(self._one(*base.standing(kind, version, among, "%s")))
 
     def commit(self) -> None:
@@ -187,7 +187,7 @@ class Snowflake:
             found.setdefault(table, set()).add(column)
         return found
 
-    def _file(self, kind: Kind) -> Path:
+    def _file(self, kind: RowKind) -> Path:
         return self.scratch / f"{kind.name}.part"
 
     def _write(self) -> None:
@@ -241,7 +241,7 @@ def _staging(kind: str, version: int) -> str:
 
 
 def _tombstones(
-    kind: Kind, version: int, staging: str, gone: Sequence[base.Range]
+    kind: RowKind, version: int, staging: str, gone: Sequence[base.Range]
 ) -> tuple[str, list[Any]]:
     """Rows of these ranges that stand and were not staged, as deleted ones."""
     where, values = base.condition(gone, "%s", "g")

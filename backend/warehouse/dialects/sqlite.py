@@ -12,7 +12,7 @@ from backend.errors import Unavailable
 from backend.warehouse.address import SETTING, Address
 from backend.warehouse.dialects import base
 from backend.warehouse.reading import Rows
-from backend.warehouse.tables import KINDS, Kind, Type
+from backend.warehouse.tables import KINDS, RowKind, Type
 
 TYPES = {
     Type.WHOLE: "INTEGER",
@@ -49,23 +49,23 @@ class Sqlite:
     def newest(self) -> int:
         return self._one(base.newest()) or 0
 
-    def heads(self, kind: Kind) -> list[tuple[int, int]]:
+    def heads(self, kind: RowKind) -> list[tuple[int, int]]:
         return list(self._do(base.parts(kind, "{column} / {size}")))
 
-    def stage(self, kind: Kind, version: int) -> None:  # noqa: ARG002
+    def stage(self, kind: RowKind, version: int) -> None:  # noqa: ARG002
         if not self.connection.in_transaction:
             self._do("BEGIN IMMEDIATE")
 
-    def add(self, kind: Kind, rows: Rows) -> None:
+    def add(self, kind: RowKind, rows: Rows) -> None:
         marks = ", ".join("?" for _ in kind.names)
         self.statements += 1
         with self._told():
             self.connection.executemany(base.upsert(kind, f"VALUES ({marks})"), _plain(kind, rows))
 
-    def staged(self, kind: Kind, version: int) -> None:
+    def staged(self, kind: RowKind, version: int) -> None:
         """They are in their table already."""
 
-    def merge(self, kind: Kind, version: int, gone: Sequence[base.Range]) -> None:
+    def merge(self, kind: RowKind, version: int, gone: Sequence[base.Range]) -> None:
         if gone:
             where, values = base.condition(gone, "?")
             self._do(
@@ -73,7 +73,7 @@ class Sqlite:
                 [version, version, *values],
             )
 
-    def count(self, kind: Kind, version: int, among: Sequence[base.Range]) -> int:
+    def count(self, kind: RowKind, version: int, among: Sequence[base.Range]) -> int:
         return int(self._one(*base.standing(kind, version, among, "?")))
 
     def commit(self) -> None:
@@ -107,7 +107,7 @@ class Sqlite:
             ) from error
 
 
-def _plain(kind: Kind, rows: Rows) -> Iterable[tuple[Any, ...]]:
+def _plain(kind: RowKind, rows: Rows) -> Iterable[tuple[Any, ...]]:
     """SQLite's driver has no moments of its own any more."""
     moments = [at for at, one in enumerate(kind.all_columns) if one.type is Type.MOMENT]
     return (_with_text(row, moments) for row in rows) if moments else map(tuple, rows)
