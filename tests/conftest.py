@@ -52,6 +52,12 @@ def cocoval() -> Path:
 
 
 @pytest.fixture(scope="session")
+def cifar10() -> Path:
+    """CIFAR-10 in class folders: `train/` and `test/`, with equal names in both."""
+    return _or_skip("cifar10")
+
+
+@pytest.fixture(scope="session")
 def weights() -> Path:
     """The folder of start weights."""
     return _or_skip("weights")

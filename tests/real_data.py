@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 ARCHIVES = {
+    "cifar10": "cifar10/cifar10.tar.xz",
     "deeppcb": "deeppcb/deeppcb.tar.xz",
     "facemask": "facemask/facemask.tar.xz",
     "hripcb": "hripcb/hripcb.tar",
@@ -46,7 +47,7 @@ def unpacked(name: str) -> Path:
     target = shelf / f"{name}-{archive.stat().st_size}"
     if not target.is_dir():
         _unpack(archive, target)
-    return target / name
+    return target / name if (target / name).is_dir() else target
 
 
 def _unpack(archive: Path, target: Path) -> None:

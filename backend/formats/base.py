@@ -42,9 +42,13 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The class names of a source in its own order, told before the items where it knows them."""
+    """The class names of a source in its own order, told before the items where it knows them.
+
+    `of_images` tells that they are classes of whole images, though the first may have none.
+    """
 
     names: tuple[str, ...]
+    of_images: bool = False
 
 
 @dataclass(frozen=True, slots=True)

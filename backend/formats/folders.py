@@ -1,4 +1,4 @@
-"""Plain pictures in a folder, and class folders: `[split/]class/picture`.
+"""Plain pictures, with a table of classes or without, and class folders: `[split/]class/picture`.
 
 Our own exports of classes or splits carry a classes.txt and lie as `split/class/name of the
 picture`; the class `_` means none.
@@ -7,21 +7,21 @@ picture`; the class `_` means none.
 from __future__ import annotations
 
 import functools
-import posixpath
+import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from backend.domain import Split
 from backend.errors import Invalid
-from backend.formats import base, picture_names, writing
+from backend.formats import base, class_tables, picture_names, writing
 from backend.formats.base import Classes, Finding, Item, OutgoingPicture, Problem, Writing, Written
+from backend.formats.class_folders import NO_CLASS, Places
 from backend.formats.signs import Sign
 from backend.formats.source.tree import Tree
 
 CLASSES_FILE = "classes.txt"
-NO_CLASS = "_"
+LONGEST_FOLDER = 200  # bytes of a name, which no file system refuses
 _NO_FOLDER = re.compile(r'[\x00-\x1f%/\\:*?"<>|]|[. ]$')
 
 
@@ -31,24 +31,46 @@ def recognise(tree: Tree) -> Sign:
 
 
 def read(tree: Tree) -> Finding:
-    """The pictures, with the class and split that their folders name."""
+    """The pictures, with the class and split that their folders and tables name."""
+    names: tuple[str, ...] = ()
+    listed = None
     try:
-        yield Classes(_classes(tree))
-        place = _placer(tree)
+        names = _classes(tree)
+        if CLASSES_FILE in tree.files:
+            listed = {call(name): name for call in (_folder_before, _folder_of) for name in names}
     except Invalid as error:
         yield Problem(CLASSES_FILE, None, str(error))
-        place = _plainly
-    names = picture_names.PictureNames(tree.pictures, splits=place in (_by_folder, _by_split))
+    tables = yield from class_tables.read(tree)
+    places = Places(tree, listed)
+    yield Classes(names, of_images=places.has_classes or bool(tables))
+    bare, first = 0, ""
     for picture in tree.pictures:
-        split, label, name = place(picture)
+        place, told = places.of(picture), tables.get(picture)
+        label, split = told or (place.label, "")
+        if told and place.label not in ("", label):
+            yield Problem(picture, None, _other(place.label, label))
+        if place.beside and told is None:
+            bare, first = bare + 1, first or picture
         yield Item(
-            name or names[picture],
+            places.name(picture),
             functools.partial(tree.read, picture),
             labelled=bool(label),
             label=label,
-            split=split,
+            split=base.split_of(split) or place.split,
             file=picture,
         )
+    if bare:
+        yield Problem(first, None, _beside(bare))
+
+
+def _other(folder: str, table: str) -> str:
+    said = f"the class {table!r}" if table else "no class"
+    return f"it lies in the folder of {folder[:80]!r}, but its table says {said}, which counts."
+
+
+def _beside(number: int) -> str:
+    more = f", as do {number - 1:,} more" if number > 1 else ""
+    return f"it lies beside the folders of classes{more}, and has no class."
 
 
 def write(pictures: Iterable[OutgoingPicture], folder: Path, classes: Sequence[str]) -> Writing:
@@ -75,9 +97,13 @@ def _home(picture: OutgoingPicture) -> str:
 
 def _folder_of(label: str) -> str:
     """A class's name as a folder: itself, unless that would be no name or mean something else."""
+    folder = _quoted(label)
     if label.startswith(".") or label == NO_CLASS:
-        return f"%{ord(label[0]):02X}{_quoted(label[1:])}"
-    return _quoted(label)
+        folder = f"%{ord(label[0]):02X}{_quoted(label[1:])}"
+    if len(folder.encode()) <= LONGEST_FOLDER:
+        return folder
+    start = folder.encode()[: LONGEST_FOLDER - 17].decode(errors="ignore")
+    return f"{start}~{hashlib.sha256(label.encode()).hexdigest()[:16]}"
 
 
 def _quoted(label: str) -> str:
@@ -94,63 +120,7 @@ def _folder_before(label: str) -> str:
     )
 
 
-_Place = Callable[[str], tuple[Split | None, str, str]]
-
-
 def _classes(tree: Tree) -> tuple[str, ...]:
     if CLASSES_FILE not in tree.files:
         return ()
     return tuple(text for _, text in tree.lines(CLASSES_FILE))
-
-
-def _placer(tree: Tree) -> _Place:
-    """How to read split, class and name off a path of this tree."""
-    if CLASSES_FILE in tree.files:
-        names = _classes(tree)
-        classes = {call(name): name for call in (_folder_before, _folder_of) for name in names}
-        return functools.partial(_ours, classes)
-    if _has_class_folders(tree):
-        return _by_folder
-    return _by_split if _are_in_splits(tree) else _plainly
-
-
-def _plainly(_: str) -> tuple[Split | None, str, str]:
-    return None, "", ""
-
-
-def _ours(classes: dict[str, str], picture: str) -> tuple[Split | None, str, str]:
-    first, _, rest = picture.partition("/")
-    folder, _, name = rest.partition("/")
-    if not name or not (base.split_of(first) or first == picture_names.UNASSIGNED):
-        return None, "", ""
-    return base.split_of(first), classes.get(folder, ""), name
-
-
-def _by_folder(picture: str) -> tuple[Split | None, str, str]:
-    parts = picture.split("/")
-    return base.split_of(parts[0]), parts[-2], ""
-
-
-def _by_split(picture: str) -> tuple[Split | None, str, str]:
-    return base.split_of(picture.split("/")[0]), "", ""
-
-
-def _has_class_folders(tree: Tree) -> bool:
-    """Whether every picture lies at `class/picture` or every one at `split/class/picture`."""
-    folders = {posixpath.dirname(picture) for picture in tree.pictures}
-    parts = [folder.split("/") if folder else [] for folder in folders]
-    if not parts or any(len(one) != len(parts[0]) for one in parts):
-        return False
-    plain = any(picture_names.says_something(one[-1]) for one in parts if one)
-    if len(parts[0]) == 2:
-        return all(base.split_of(one[0]) for one in parts) and not plain
-    return len(parts[0]) == 1 and len(folders) > 1 and not plain
-
-
-def _are_in_splits(tree: Tree) -> bool:
-    """Whether every picture lies at `split/images/picture`."""
-    parts = (picture.split("/") for picture in tree.pictures)
-    return all(
-        len(one) == 3 and base.split_of(one[0]) and one[1].lower() in picture_names.FOLDERS
-        for one in parts
-    )

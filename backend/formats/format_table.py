@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from backend.errors import Invalid, Refused
-from backend.formats import coco, deeppcb, flat, folders, goldens, voc, yolo, yolo_config
+from backend.formats import (
+    class_tables,
+    coco,
+    deeppcb,
+    flat,
+    folders,
+    goldens,
+    voc,
+    yolo,
+    yolo_config,
+)
 from backend.formats.base import Write
 from backend.formats.signs import Sign
 from backend.formats.source.tree import Read, Tree, unwrapped
@@ -22,7 +32,7 @@ DEEPEST = 3  # how far below the root a data set may begin
 class Format:
     """One row of FORMATS; `recognise` says how much a tree looks like it.
 
-    `descriptions` are the JSON and YAML files that its reader takes into account, `takes` the
+    `descriptions` are the JSON, YAML and CSV files that its reader takes into account, `takes` the
     endings of label files of which it reads all.
     """
 
@@ -109,6 +119,7 @@ FORMATS = {
             folders.recognise,
             boxes=False,
             labels=True,
+            descriptions=class_tables.files,
         ),
     )
 }

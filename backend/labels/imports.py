@@ -136,6 +136,7 @@ class _Import:
     look: FirstLook
     counts: Counts = field(default_factory=Counts)
     classes: list[str] = field(default_factory=list)
+    of_images: bool = False
     project: Project | None = None
     done: int = 0
     unusable: int = 0
@@ -180,6 +181,7 @@ class _Import:
                 self.note([one])
             elif isinstance(one, Classes):
                 self.classes.extend(one.names)
+                self.of_images |= one.of_images
             else:
                 lot = "" if one.is_golden else self.into.lot
                 yield replace(one, group=one.group or lot)
@@ -212,7 +214,7 @@ class _Import:
 
     def _project(self, session: Session, ready: Sequence[Ready]) -> Project:
         """The project, with the classes of the source in the source's order."""
-        classifies = any(one.image.label for one in ready)
+        classifies = self.of_images or any(one.image.label for one in ready)
         task = Task.CLASSIFY if classifies else Task.DETECT
         project = self.project or catalogue.find_or_create(session, self.into.project, task)
         names = [name for name in self.classes if not box_bounds.why_no_class(name)]

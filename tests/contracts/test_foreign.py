@@ -164,7 +164,7 @@ SOURCES: dict[str, Laid] = {
     },
     "RetinaNet CSV": {"annotations.csv": "images/a.png,16,12,48,36,spur\nimages/b.png,,,,,\n"},
     "CSV with boxes": {"boxes.csv": "image;x;y;width;height\na.png;16;12;32;24\n"},
-    "CSV with classes": {"labels.csv": "filename,label\na.png,scratch\nb.png,clean\n"},
+    "CSV with classes": {"labels.csv": "id,breed\na.png,pug\nb.png,poodle\n"},
     "KITTI": {
         "label_2/a.txt": "Car 0.00 0 1.85 16.0 12.0 48.0 36.0 1.67 1.87 3.7 -16.5 2.3 58.4 1.5\n"
         "DontCare -1 -1 -10 1 2 3 4 -1 -1 -1 -1000 -1000 -1000 -10\n"
