@@ -76,6 +76,11 @@ def detectors() -> tuple[str, ...]:
     return tuple(one.name for one in found)
 
 
+def answers_once(family: str) -> bool:
+    """Whether it gives each picture one class, instead of any number of boxes."""
+    return family in FAMILIES and FAMILIES[family].task is Task.CLASSIFY
+
+
 def with_golden() -> tuple[str, ...]:
     """The families that compare a picture with its golden."""
     return tuple(one.name for one in FAMILIES.values() if one.needs_golden)

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend import matching
+from backend import families, matching
 from backend.domain import Box, Detection, State
 from backend.projects import catalogue
 from backend.review import views
@@ -42,9 +42,12 @@ class Figures:
 
 def figures(session: Session, run_id: int) -> Figures:
     """The figures of a run over its labelled images, at most MOST of them."""
-    project_id = findings.get(session, run_id).project_id
+    run = findings.get(session, run_id)
+    project_id = run.project_id
     if project_id is None:
         return Figures()
+    if families.answers_once(run.family):
+        return _of_answers(session, run_id, project_id)
     rule = views.rule(session, project_id)
     ids = _labelled(session, run_id, project_id)
     planes: Planes = {}
@@ -58,6 +61,21 @@ def figures(session: Session, run_id: int) -> Figures:
             false_calls += len(found.get(image_id, ())) - hits
             escapes += len(labels.get(image_id, ())) - hits
     return Figures(len(ids), right, false_calls, escapes)
+
+
+def _of_answers(session: Session, run_id: int, project_id: int) -> Figures:
+    """A wrong class is a false call of it, and an escape of the one that the picture has."""
+    ids = _labelled(session, run_id, project_id)
+    names, right, answered, labelled = class_names.of(session, project_id), 0, 0, 0
+    for part in engine.batches(ids, PAGE):
+        found = findings.detections(session, run_id, part)
+        labels = select(ImageRow.id, ImageRow.label_id).where(ImageRow.id.in_(part))
+        for image_id, label_id in session.execute(labels):
+            best, wanted = found[image_id][:1], names.name(label_id)
+            right += bool(best) and best[0].label == wanted
+            answered += len(best)
+            labelled += bool(wanted)
+    return Figures(len(ids), right, answered - right, labelled - right)
 
 
 def _detections(

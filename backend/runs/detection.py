@@ -36,6 +36,11 @@ class Target:
     group: str = ""
 
 
+def confidence(family: str, options: Mapping[str, Any]) -> float:
+    """The lowest score that counts; what gives one answer a picture gives it however unsure."""
+    return 0.0 if families.answers_once(family) else float(options.get("confidence", CONFIDENCE))
+
+
 def ask(
     session: Session,
     project_id: int | None,

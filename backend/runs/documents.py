@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.domain import RunImage
+from backend.domain import Detection, RunImage
 from backend.storage import engine, files, findings
 from backend.storage.tables import RunImageRow
 
@@ -32,7 +32,9 @@ def keep(image: RunImage, folder: Path) -> None:
 
 
 def of(image: RunImage) -> list[dict[str, Any]]:
-    """The detections of an image, in absolute pixels."""
+    """The detections of an image, in absolute pixels; one answer, where it has one, has no box."""
+    if findings.CHANCES in image.facts:
+        return [_answer(image.name, one) for one in image.detections]
     return [
         {
             "name": image.name,
@@ -42,6 +44,10 @@ def of(image: RunImage) -> list[dict[str, Any]]:
         }
         for one in image.detections
     ]
+
+
+def _answer(name: str, one: Detection) -> dict[str, Any]:
+    return {"name": name, "class": one.label, "confidence": round(one.score, 4)}
 
 
 def failures(session: Session, run_id: int, most: int) -> list[str]:

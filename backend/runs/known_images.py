@@ -67,7 +67,7 @@ def fits(runtime: str, options: Mapping[str, Any]) -> bool:
 def _equal(
     session: Session, project_id: int, chosen: Chosen, options: Mapping[str, Any]
 ) -> Run | None:
-    confidence = float(options.get("confidence", detection.CONFIDENCE))
+    confidence = detection.confidence(chosen.family, options)
     tiles = str(options.get(large_pictures.OPTION) or large_pictures.wish(session, project_id))
     for run in runs_of(session, project_id, chosen):
         tiled = "on" if run.parameters.get("tile") else "off"

@@ -18,6 +18,7 @@ from backend.storage.tables import DetectionRow, ImageRow, RunImageRow, RunRow
 from backend.storage.types import LARGEST_KEY, now
 
 COUNTED, FOUND = "totals", "found"
+CHANCES = "chances"  # of all classes, where an image has one answer: [class's id, name, chance]
 
 
 def start(session: Session, run: Run) -> None:
@@ -229,6 +230,15 @@ def doubt(scores: Iterable[float]) -> float:
     return max((1 - abs(2 * score - 1) for score in scores), default=0.0)
 
 
+def doubt_of(image: RunImage) -> float:
+    """How much a look at an image is worth; of one answer, how near the second class comes."""
+    chances = [float(chance) for _, _, chance in image.facts.get(CHANCES, ())]
+    if not chances:
+        return doubt(one.score for one in image.detections)
+    first, second = [*chances, 0.0][:2]
+    return min(1.0, max(0.0, 1 - (first - second)))
+
+
 def _marker(run_id: int, image: RunImage) -> dict[str, Any]:
     return {
         "run_id": run_id,
@@ -242,7 +252,7 @@ def _marker(run_id: int, image: RunImage) -> dict[str, Any]:
         "milliseconds": image.milliseconds,
         "worker": image.worker,
         "detection_count": len(image.detections),
-        "doubt": doubt(one.score for one in image.detections),
+        "doubt": doubt_of(image),
         "best": max((one.score for one in image.detections), default=0.0),
         "largest": max((_area(one) for one in image.detections), default=0.0),
         "verdict": "",

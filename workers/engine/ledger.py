@@ -10,16 +10,15 @@ from typing import Any
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from backend.domain import Detection, Run, RunImage
+from backend.domain import Run, RunImage
 from backend.models.choice import Label
 from backend.runs import detection
 from backend.storage import engine, findings
-from workers import merged
 from workers.context import Context
+from workers.engine import answers
 from workers.engine.chunks import ChunkResult, Looked, Status
 from workers.engine.pace import RunMeter
 from workers.engine.sources import SourcePicture
-from workers.families.base import Detections
 
 log = logging.getLogger(__name__)
 AT_ONCE = 1000  # images in one transaction, at most about
@@ -122,10 +121,7 @@ class Ledger:
         """Write images that are not written yet, in one transaction."""
         if not images:
             return
-        doubts = {
-            image.image_id: round(findings.doubt(one.score for one in image.detections), 4)
-            for image in images
-        }
+        doubts = {image.image_id: round(findings.doubt_of(image), 4) for image in images}
 
         def write(session: Session) -> None:
             findings.record(session, self._opened.id, images)
@@ -155,6 +151,7 @@ class Ledger:
 
     def seen(self, item: SourcePicture, one: Looked, worker: str) -> RunImage:
         """What is written of an image."""
+        found, told = answers.of(self._opened.family, one.boxes, self.labels)
         return RunImage(
             image_id=item.image_id,
             name=item.name,
@@ -165,18 +162,9 @@ class Ledger:
             error=one.error,
             milliseconds=round(one.milliseconds, 2),
             worker=worker,
-            detections=named(one.boxes, self.labels),
-            facts=_facts(item, one),
+            detections=found,
+            facts=_facts(item, one) | told,
         )
-
-
-def named(boxes: Detections, labels: Sequence[Label]) -> tuple[Detection, ...]:
-    """The boxes of a model as detections, best first."""
-    kept = merged.once(boxes, [labels.index(one) for one in labels])
-    return tuple(
-        Detection(x1, y1, x2, y2, labels[int(of)].name, score, idx, labels[int(of)].class_id)
-        for idx, (x1, y1, x2, y2, score, of) in enumerate(kept.tolist())
-    )
 
 
 def _facts(item: SourcePicture, one: Looked) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def setup(
     options: Mapping[str, Any],
 ) -> Setup:
     """How workers load it and look at pictures."""
-    confidence = float(options.get("confidence", detection.CONFIDENCE))
+    confidence = detection.confidence(chosen.family, options)
     tile = _tile(stores, project_id, chosen, prepared, str(options.get("tiles", "")))
     needs_all = bool(tile) or families.find(chosen.family).needs_golden
     card = prepared.precision == "f16"

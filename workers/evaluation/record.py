@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backend import families
-from backend.domain import Model, Run, RunImage, Task
+from backend.domain import Model, Run, RunImage
 from backend.models import measurements
 from backend.models.choice import Label
 from backend.storage import findings
 from workers.context import Context
 from workers.data import LaidOut
-from workers.engine import ledger
+from workers.engine import answers
 from workers.evaluation.appraisal import Appraisal
 
 PURPOSE = "evaluate"
@@ -24,8 +24,6 @@ MOST = 100
 
 def keep(context: Context, model: Model, weights: str, laid_out: LaidOut, seen: Appraisal) -> None:
     """Write the run under the job's id; an attempt that was cut short is filled up."""
-    if families.find(model.family).task is Task.CLASSIFY:
-        return
     run = Run(
         id=context.job.id,
         model=model.name,
@@ -43,7 +41,7 @@ def keep(context: Context, model: Model, weights: str, laid_out: LaidOut, seen: 
 
 def write(context: Context, run: Run, laid_out: LaidOut, seen: Appraisal) -> None:
     """Write a run; the rows that an earlier attempt has written stay."""
-    rows = list(_rows(laid_out, seen))
+    rows = list(_rows(run.family, laid_out, seen))
     for start in range(0, len(rows), PART):
         with context.database.write.begin() as session:
             context.fence(session)
@@ -61,11 +59,14 @@ def measured(context: Context, model_id: int | None, figures: Mapping[str, Any])
         measurements.keep(session, context.job.id, model_id, figures)
 
 
-def _rows(laid_out: LaidOut, seen: Appraisal) -> Iterator[RunImage]:
+def _rows(family: str, laid_out: LaidOut, seen: Appraisal) -> Iterator[RunImage]:
     labels = [Label(name, class_id) for name, class_id in laid_out.classes.items()]
     for example, detections in zip(seen.examples, seen.detections, strict=True):
         refused = seen.refused.get(example.name, "")
-        kept = detections[detections[:, 4] >= LEAST_SCORE][:MOST]
+        kept = detections
+        if not families.answers_once(family):
+            kept = detections[detections[:, 4] >= LEAST_SCORE][:MOST]
+        found, told = answers.of(family, kept, labels)
         yield RunImage(
             image_id=laid_out.ids[example.name],
             name=example.name,
@@ -74,5 +75,6 @@ def _rows(laid_out: LaidOut, seen: Appraisal) -> Iterator[RunImage]:
             height=example.height,
             status="refused" if refused else "ok",
             error=refused,
-            detections=ledger.named(kept, labels),
+            detections=found,
+            facts=told,
         )

@@ -18,7 +18,7 @@ from backend.models import choice
 from backend.models.choice import Label
 from backend.runs import detection
 from workers.context import Context
-from workers.engine import decoding, ledger, setups, work
+from workers.engine import answers, decoding, setups, work
 from workers.engine.setups import Stores
 from workers.families.base import Answer, Detections, LoadedModel, Picture, Pixels
 from workers.goldens import lookalikes
@@ -58,12 +58,14 @@ class Trier:
         decoded = decoding.decode(decoding.read(str(path)), path.name)
         found = self._boxes(context, request, model, decoded)
         milliseconds = (time.perf_counter() - began) * 1000
+        detections, told = answers.of(request.family, found, labels)
         return {
             "model": name,
             "width": decoded.width,
             "height": decoded.height,
             "milliseconds": round(milliseconds, 1),
-            "detections": [_shown(one) for one in ledger.named(found, labels)],
+            "detections": [_shown(one) for one in detections],
+            **told,
         }
 
     def _boxes(
@@ -72,7 +74,8 @@ class Trier:
         picture = Picture(decoded.pixels)
         if families.find(request.family).needs_golden:
             picture = Picture(decoded.pixels, self._golden(context, request, decoded))
-        return _sure(model.predict([picture])[0])
+        least = detection.confidence(request.family, {"confidence": LEAST})
+        return _sure(model.predict([picture])[0], least)
 
     def _golden(self, context: Context, request: kinds.Try, decoded: decoding.Decoded) -> Pixels:
         """The golden of the project that shows the same product."""
@@ -115,11 +118,11 @@ class Trier:
         return self._models[key], chosen.name, labels
 
 
-def _sure(answer: Answer) -> Detections:
+def _sure(answer: Answer, least: float) -> Detections:
     """What is worth showing; a refusal is raised."""
     if isinstance(answer, Refused):
         raise answer
-    return np.asarray(answer[answer[:, 4] >= LEAST], np.float32)
+    return np.asarray(answer[answer[:, 4] >= least], np.float32)
 
 
 def _shown(one: Detection) -> dict[str, Any]:
