@@ -239,7 +239,7 @@ export class Desk extends EventTarget {
 
   /** The class of the chosen boxes and of the next one; of the image, where images are classified. @param {string} label */
   classify(label) {
-    if (this.byImage) return this.commit("class", { label });
+    if (this.byImage) return this.commit("class", { label, accepted: [], rejected: [] });
     this.label = label;
     const other = this.chosen.filter((box) => box.label !== label).map((box) => ({
       ...box,
@@ -334,9 +334,18 @@ export class Desk extends EventTarget {
     );
   }
 
+  /** What a run says of a whole picture becomes its class, or (null) it has none of them.
+   * @param {string} action @param {{idx: number, label: string} | null} answer */
+  judge(action, answer) {
+    const accepted = answer ? [answer.idx] : [];
+    const label = answer?.label ?? "";
+    this.commit(action, { label, state: "done", boxes: [], accepted, ...this.refusing(answer ? [] : [0]) });
+  }
+
   /** @param {Proposal[]} proposals */
   accept(proposals) {
     if (!proposals.length || !this.item) return;
+    if (this.byImage) return this.judge("accept", proposals[0]);
     const boxes = proposals.map((p) => this.taken(p));
     const meant = proposals.map((p) => p.idx);
     const rejected = this.refused.filter((idx) => !meant.includes(idx));
@@ -349,6 +358,7 @@ export class Desk extends EventTarget {
   /** @param {Proposal[]} proposals */
   reject(proposals) {
     if (!proposals.length) return;
+    if (this.byImage) return this.judge("reject", null);
     this.commit("reject", this.refusing([...this.refused, ...proposals.map((p) => p.idx)]));
   }
 }

@@ -33,7 +33,8 @@ class Sheet:
     """All that a person says of an image in one save; None leaves a thing as it is.
 
     `rejected` and `accepted` are all detections of `run_id` that are refused, and those taken
-    without a box of their own because a label stands there already; `missed` are boxes that stood
+    without a box of their own because a label stands there already (`corrected` with another class,
+    where pictures are classified); `missed` are boxes that stood
     before and that the run did not find. Only a review knows missed defects and the board's
     `verdict`. Without an `action`, what changed is what was done. A save that has a `key` and is
     sent again is answered, not made again.
@@ -48,6 +49,7 @@ class Sheet:
     run_id: int | None = None
     rejected: tuple[int, ...] | None = None
     accepted: tuple[int, ...] | None = None
+    corrected: tuple[int, ...] = ()
     missed: tuple[str, ...] = ()
     review: bool = False
     verdict: Verdict | None = None
@@ -242,6 +244,7 @@ def _told(image_id: int, sheet: Sheet, found: Mapping[int, Mapping[int, Detectio
         return told
     for indices, verdict in (
         (sheet.accepted, Verdict.ACCEPT),
+        (sheet.corrected, Verdict.CORRECT),
         (sheet.rejected, Verdict.FALSE_CALL),
     ):
         for idx in indices or ():

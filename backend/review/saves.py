@@ -12,13 +12,14 @@ from sqlalchemy.orm import Session
 from backend.domain import Revision, State
 from backend.labels import bulk, images
 from backend.models import growth
-from backend.review import decisions
+from backend.review import decisions, whole_pictures
 from backend.review.decisions import Sheet
 from backend.storage.writers import parts
 
 
 def save(session: Session, image_id: int, sheet: Sheet, author: str) -> Revision:
     """Save an image, append the decisions that this implies, and let the project learn of it."""
+    sheet = whole_pictures.said(session, image_id, sheet)
     saved = decisions.save(session, image_id, sheet, author)
     if sheet.state is State.DONE:
         growth.after_label(session, images.get(session, image_id).project_id)

@@ -87,6 +87,7 @@ export function meant(page) {
 export function accept(desk, stands) {
   const fresh = stands.filter((s) => !s.own);
   if (!fresh.length) return;
+  if (desk.byImage) return desk.judge("accept", fresh[0].detection);
   const over = fresh.filter((s) => s.label).map((s) => s.detection.idx);
   const bare = fresh.filter((s) => !s.label).map((s) => desk.taken(s.detection));
   const indices = fresh.map((s) => s.detection.idx);
@@ -100,6 +101,7 @@ export function accept(desk, stands) {
 /** A refused detection takes its own box with it. @param {Desk} desk @param {Stand[]} stands */
 export function reject(desk, stands) {
   const indices = stands.map((s) => s.detection.idx);
+  if (desk.byImage && stands.length) return desk.judge("false call", null);
   const own = new Set(stands.map((s) => s.own?.id));
   desk.commit("false call", {
     boxes: desk.sheet.boxes.filter((box) => !own.has(box.id)),

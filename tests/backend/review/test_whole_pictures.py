@@ -1,0 +1,121 @@
+"""Decisions on classified pictures are their classes, and never boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.domain import Box, Detection, DetectionRef, Origin, Run, RunImage, State, Task, Verdict
+from backend.labels import images, labelling
+from backend.labels.images import NewImage
+from backend.projects import catalogue
+from backend.review import decisions, judgements, saves, tally
+from backend.review.decisions import Sheet, Subject
+from backend.review.judgements import Answer
+from backend.review.tally import Figures
+from backend.storage import findings
+from backend.storage.engine import Database
+from backend.storage.tables import BoxRow, DecisionRow, ImageRow
+
+RUN = 4
+GOOD = Detection(0, 0, 9, 9, "good", 0.8)
+
+
+@pytest.fixture
+def session(database: Database) -> Iterator[Session]:
+    with database.write.begin() as opened:
+        project = catalogue.create(opened, "parts", Task.CLASSIFY, ["good", "bad"]).id
+        images.add(opened, project, [NewImage("a", "a" * 64, 9, 9)], "")
+        (image,) = images.ids(opened, project, ["a"]).values()
+        run = Run(RUN, "v1", "classifier", datetime.now(UTC), project_id=project)
+        findings.start(opened, run)
+        findings.record(opened, RUN, [RunImage(image, "a", detections=(GOOD,))])
+        yield opened
+
+
+def _image(session: Session) -> int:
+    return session.scalars(select(ImageRow.id)).one()
+
+
+def _stands(session: Session) -> Verdict | None:
+    now = decisions.standing(session, [_image(session)], [RUN])[_image(session)]
+    one = now.get(Subject(RUN, 0))
+    return one.verdict if one else None
+
+
+def _now(session: Session) -> tuple[str, State]:
+    assert session.scalar(select(func.count()).select_from(BoxRow)) == 0
+    image = images.get(session, _image(session))
+    return image.label, image.state
+
+
+def _judge(session: Session, verdict: Verdict | None) -> None:
+    judgements.judge(session, RUN, _image(session), Answer({0: verdict}), "ana")
+
+
+def _save(session: Session, **said: object) -> None:
+    image = _image(session)
+    version = labelling.version_of(session, image)
+    saves.save(session, image, Sheet(version, run_id=RUN, **{"boxes": (), **said}), "ana")  # type: ignore[arg-type]
+
+
+def test_accepting_gives_the_class_of_the_answer(session: Session) -> None:
+    _judge(session, Verdict.ACCEPT)
+    assert _now(session) == ("good", State.DONE)
+    assert _stands(session) is Verdict.ACCEPT
+    assert tally.figures(session, RUN) == Figures(1, right=1)
+
+
+def test_refusing_leaves_a_picture_of_none_of_the_classes(session: Session) -> None:
+    _judge(session, Verdict.FALSE_CALL)
+    assert _now(session) == ("", State.DONE)
+    assert _stands(session) is Verdict.FALSE_CALL
+    assert tally.figures(session, RUN) == Figures(1, false_calls=1)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.ACCEPT, Verdict.FALSE_CALL])
+def test_taking_it_back_brings_class_state_and_event(session: Session, verdict: Verdict) -> None:
+    labelling.save(session, _image(session), 0, [], "bo", state=State.STARTED, label="bad")
+    _judge(session, verdict)
+    _judge(session, None)
+    assert _now(session) == ("bad", State.STARTED)
+    assert _stands(session) is None
+    first, second = session.scalars(select(DecisionRow).order_by(DecisionRow.id))
+    assert (first.undoes, second.undoes) == (None, first.id)
+
+
+def test_another_class_corrects_the_answer_and_stays_through_later_saves(session: Session) -> None:
+    _save(session, label="bad", accepted=(), rejected=())
+    assert _now(session) == ("bad", State.DONE)
+    assert _stands(session) is Verdict.CORRECT
+    _save(session, label="bad", accepted=(), rejected=(), comment="bent")
+    assert _stands(session) is Verdict.CORRECT
+    assert tally.figures(session, RUN) == Figures(1, false_calls=1, escapes=1)
+    _save(session, label="good", accepted=(), rejected=())
+    assert _stands(session) is Verdict.ACCEPT
+    assert tally.figures(session, RUN) == Figures(1, right=1)
+
+
+def test_an_undo_of_a_page_takes_back_what_was_said(session: Session) -> None:
+    _save(session, label="bad", accepted=(), rejected=())
+    _save(session, label="", state=State.NEW, accepted=(), rejected=(), action="undo")
+    assert _now(session) == ("", State.NEW)
+    assert _stands(session) is None
+
+
+def test_a_box_over_the_whole_picture_is_its_class(session: Session) -> None:
+    ref = DetectionRef(RUN, _image(session), 0)
+    box = Box(0, 0, 9, 9, "good", Origin.MODEL, "", ref)
+    _save(session, boxes=(box,), label="", state=State.STARTED, rejected=(), accepted=())
+    assert _now(session) == ("good", State.DONE)
+    assert _stands(session) is Verdict.ACCEPT
+
+
+def test_a_comment_alone_decides_nothing(session: Session) -> None:
+    _save(session, label="", accepted=(), rejected=(), comment="odd light")
+    assert _now(session)[0] == ""
+    assert _stands(session) is None
