@@ -21,7 +21,9 @@ from backend.storage import findings
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Follow the job to its end.")]
 GIVEN = ("epochs", "image_size", "batch", "variant", "workers", "patience", "learning_rate")
-FIGURES = ("map", "map50", "map50_95", "accuracy")
+FIGURES = ("map", "map50", "map50_95", "accuracy", "top3", "top5", "macro_f1")
+
+COLUMNS = {"ap": "AP", "precision": "precision", "recall": "recall", "f1": "F1"}
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -231,7 +233,11 @@ def runs(project: Project, as_json: AsJson = False) -> None:
 
 def _measured(model: str, split: str, iou: float, result: dict[str, Any]) -> dict[str, Any]:
     figures = result.get("metrics", result)
-    answer = {"model": model, "split": figures.get("split", split), "iou": iou}
+    answer = {"model": model, "split": figures.get("split", split)}
+    if "accuracy" in figures:  # there are no boxes that could overlap
+        answer["interval"] = figures.get("interval")
+    else:
+        answer["iou"] = iou
     named = {name: figures[name] for name in FIGURES if name in figures}
     beside = {name: result[name] for name in ("against", "verdict") if result.get(name)}
     return {**answer, **named, "per_class": figures.get("per_class", {}), **beside}
@@ -242,15 +248,18 @@ def _tell_measured(answer: dict[str, Any], as_json: bool) -> None:
         terminal.document(answer)
         return
     figures = ", ".join(f"{key} {_share(answer.get(key))}" for key in FIGURES if key in answer)
-    terminal.say(f"{answer['model']} on {answer['split']} at IoU {answer['iou']:g}: {figures}")
-    rows = [(label, *_of_class(one)) for label, one in answer["per_class"].items()]
-    terminal.table(("class", "AP", "precision", "recall", "F1"), rows)
+    if interval := answer.get("interval"):
+        figures += f" (accuracy 95 % between {_share(interval[0])} and {_share(interval[1])})"
+    at = f" at IoU {answer['iou']:g}" if "iou" in answer else ""
+    terminal.say(f"{answer['model']} on {answer['split']}{at}: {figures}")
+    shown = COLUMNS if "iou" in answer else {n: t for n, t in COLUMNS.items() if n != "ap"}
+    rows = [
+        (label, *(_share(one.get(name)) for name in shown))
+        for label, one in answer["per_class"].items()
+    ]
+    terminal.table(("class", *shown.values()), rows)
     if "verdict" in answer:
         terminal.say(answer["verdict"])
-
-
-def _of_class(one: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(_share(one.get(name)) for name in ("ap", "precision", "recall", "f1"))
 
 
 def _figures(model: Model) -> str:

@@ -40,9 +40,10 @@
  * @typedef {{role?: Role | null, password?: string | null}} Edit
  * @typedef {{split?: string, iou?: number, images?: number, truths?: number, score?: number,
  *   map?: number | null, map50?: number | null, map50_95?: number | null, accuracy?: number | null,
- *   interval?: number[] | null, intervals?: Record<string, number[] | null>,
- *   per_class?: Record<string, ClassFigures>, curves?: Record<string, CurvePoints>, confusion?: Confusion,
- *   sizes?: Record<string, SizeFigures>}} Evaluation
+ *   top3?: number | null, top5?: number | null, macro_f1?: number | null, interval?: number[] | null,
+ *   intervals?: Record<string, number[] | null>, per_class?: Record<string, ClassFigures>,
+ *   curves?: Record<string, CurvePoints>, confusion?: Confusion, sizes?: Record<string, SizeFigures>}}
+ *   Evaluation
  * @typedef {{worth: RuntimeWorth[], int8: string, model_id: number | null}} Expectation
  * @typedef {{format: string, images?: readonly number[] | null, states?: readonly string[],
  *   splits?: readonly string[], filter?: string, shares?: readonly number[], seed?: number}} ExportForm
@@ -95,8 +96,8 @@
  * @typedef {{into: number}} Merge
  * @typedef {{split?: string, iou?: number, images?: number, truths?: number, score?: number,
  *   map?: number | null, map50?: number | null, map50_95?: number | null, accuracy?: number | null,
- *   interval?: number[] | null, intervals?: Record<string, number[] | null>,
- *   per_class?: Record<string, ClassFigures>}} Metrics
+ *   top3?: number | null, top5?: number | null, macro_f1?: number | null, interval?: number[] | null,
+ *   intervals?: Record<string, number[] | null>, per_class?: Record<string, ClassFigures>}} Metrics
  * @typedef {{id: number, name: string, family: string, state: ModelState, classes: string[],
  *   champion: boolean, at: string, snapshot: number | null, parent: number | null, job: number | null,
  *   parameters: Record<string, any>, metrics: Metrics}} ModelCard

@@ -57,6 +57,9 @@ class Metrics(TypedDict, total=False):
     map50: float | None
     map50_95: float | None
     accuracy: float | None
+    top3: float | None
+    top5: float | None
+    macro_f1: float | None
     interval: list[float] | None
     intervals: dict[str, list[float] | None]
     per_class: dict[str, ClassFigures]

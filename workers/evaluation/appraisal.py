@@ -14,6 +14,7 @@ from backend import families, matching
 from backend.domain import Split, Task
 from backend.errors import Refused
 from workers import data, merged
+from workers.evaluation import classes as worth
 from workers.evaluation import metrics
 from workers.evaluation.average_precision import JudgedImage
 from workers.families import base
@@ -103,7 +104,7 @@ def report(
     """The figures of `workers.evaluation.metrics` for what was seen."""
     if families.find(family).task is Task.CLASSIFY:
         truths = [list(classes).index(example.label) for example in seen.examples]
-        return metrics.classification(truths, _scores(seen, len(classes)), classes)
+        return worth.report(truths, _scores(seen, len(classes)), classes)
     return {**metrics.report(judged(seen, classes), classes, iou), "refused": len(seen.refused)}
 
 

@@ -1,8 +1,9 @@
-"""What a model is worth on labelled images: one report for every family and for imported boxes.
+"""What a detector is worth on labelled images: one report for every family and imported boxes.
 
-`report` for detectors, `classification` for classifiers, `compare` for two models on the same
-images. All figures are plain numbers, lists and names, ready for JSON; None where a class has no
-truth. AP is COCO's: 101 recalls, greedy matching, at most 100 detections an image and class.
+`report` for one model, `compare` for two on the same images; `workers.evaluation.classes` has the
+report of classifiers. All figures are plain numbers, lists and names, ready for JSON; None where a
+class has no truth. AP is COCO's: 101 recalls, greedy matching, at most 100 detections an image and
+class.
 """
 
 from __future__ import annotations
@@ -115,32 +116,6 @@ def confusion(
     return {"labels": [*classes, BACKGROUND], "matrix": matrix.tolist(), "score": score}
 
 
-def classification(
-    truths: Sequence[int],
-    scores: NDArray[np.floating],
-    classes: Sequence[str],
-    resamples: int = 300,
-    seed: int = 0,
-) -> Figures:
-    """Accuracy, precision and recall a class, and the confusion of a classifier.
-
-    `scores` is (images, classes). Keys: images, accuracy, interval, per_class, confusion.
-    """
-    right_class = np.asarray(truths, np.int64)
-    chosen = np.asarray(scores).reshape(len(right_class), len(classes)).argmax(axis=1)
-    matrix = np.zeros((len(classes), len(classes)), np.int64)
-    np.add.at(matrix, (right_class, chosen), 1)
-    hits = (right_class == chosen).astype(np.float64)
-    drawn = [float(w @ hits / w.sum()) for w in _draws(len(hits), resamples, seed)]
-    return {
-        "images": len(hits),
-        "accuracy": float(hits.mean()) if len(hits) else None,
-        "interval": _interval(drawn),
-        "per_class": {name: _rates(matrix, index) for index, name in enumerate(classes)},
-        "confusion": {"labels": list(classes), "matrix": matrix.tolist()},
-    }
-
-
 def mean_difference(values: NDArray[np.float64], resamples: int = 300, seed: int = 0) -> Figures:
     """The mean of differences picture by picture: {difference, interval, better}."""
     if not len(values):
@@ -208,16 +183,6 @@ def _of_size(
     rankings = [average_precision.rank(images, index, ious, area) for index in range(classes)]
     truths = sum(int(ranking.truths.sum()) for ranking in rankings)
     return {"truths": truths, **_headline(_summary(_precisions(rankings)))}
-
-
-def _rates(matrix: NDArray[np.int64], index: int) -> Figures:
-    right, row, column = matrix[index, index], matrix[index].sum(), matrix[:, index].sum()
-    return {
-        "truths": int(row),
-        "precision": float(right / column) if column else None,
-        "recall": float(right / row) if row else None,
-        "f1": float(2 * right / (row + column)) if row + column else None,
-    }
 
 
 def _draws(images: int, resamples: int, seed: int) -> list[NDArray[np.float64]]:

@@ -18,7 +18,7 @@ from torchvision import models as zoo
 
 from backend.domain import Split
 from backend.errors import Invalid, Refused
-from workers.evaluation import metrics
+from workers.evaluation import classes as worth
 from workers.families import letterbox
 from workers.families.base import (
     Detections,
@@ -138,7 +138,7 @@ class ClassLesson:
         """Accuracy, and the cross entropy on the same pictures."""
         truths = [truth for truth, _ in answers]
         scores = np.array([chances for _, chances in answers]).reshape(len(truths), -1)
-        found = metrics.classification(truths, scores, self.classes, resamples=0)
+        found = worth.report(truths, scores, self.classes)
         right = scores[np.arange(len(truths)), truths].clip(1e-9)
         return {"accuracy": found["accuracy"] or 0.0, "val_loss": float(-np.log(right).mean())}
 

@@ -100,7 +100,9 @@ class Models {
   draw(found) {
     const champion = found.find((one) => one.champion);
     const chosen = query().get("model") ?? champion?.name ?? found[0].name;
-    const heads = ["Model", "Family", "State", "mAP@.5", "mAP .5:.95", "Δ to champion", "Images", "Trained"];
+    const whole = found.some((one) => one.metrics.accuracy !== undefined);
+    const worths = whole ? ["Accuracy", "Mean F1"] : ["mAP@.5", "mAP .5:.95"];
+    const heads = ["Model", "Family", "State", ...worths, "Δ to champion", "Images", "Trained"];
     const focused = document.activeElement?.getAttribute("data-key");
     fill(
       this.list,
@@ -221,7 +223,7 @@ function row(one, champion, chosen) {
   const difference = champion && champion !== one && Number.isFinite(now) && Number.isFinite(best)
     ? now - best
     : null;
-  const interval = one.metrics.intervals?.map50;
+  const interval = one.metrics.intervals?.map50 ?? one.metrics.interval;
   return h(
     `tr${chosen ? ".chosen" : ""}`,
     { "aria-current": chosen ? "true" : null },
@@ -246,7 +248,7 @@ function row(one, champion, chosen) {
       share(now),
       interval && h("small", {}, ` ± ${share((interval[1] - interval[0]) / 2)}`),
     ),
-    h("td.number", {}, share(one.metrics.map50_95)),
+    h("td.number", {}, share(one.metrics.map50_95 ?? one.metrics.macro_f1)),
     h(
       `td.number${difference === null ? "" : difference > 0 ? ".good" : difference < 0 ? ".bad" : ""}`,
       {},

@@ -183,17 +183,3 @@ def test_no_image_and_no_detection_still_make_a_report() -> None:
     assert metrics.report([], CLASSES)["map50"] is None
     assert metrics.report([nothing], CLASSES, resamples=5)["map50"] is None
     assert metrics.report([truth], CLASSES, resamples=5)["map50"] == 0
-
-
-def test_a_classifiers_figures() -> None:
-    scores = np.array([[0.9, 0.1, 0], [0.2, 0.8, 0], [0.6, 0.4, 0], [0.1, 0.2, 0.7]])
-    figures = metrics.classification([0, 1, 1, 2], scores, CLASSES)
-    assert figures["accuracy"] == 0.75
-    assert figures["confusion"]["matrix"] == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
-    assert figures["per_class"]["short"] == {
-        "truths": 2,
-        "precision": 1.0,
-        "recall": 0.5,
-        "f1": pytest.approx(2 / 3),
-    }
-    assert figures["interval"][0] <= 0.75 <= figures["interval"][1]

@@ -1,0 +1,67 @@
+"""What a classifier is worth on labelled pictures: accuracy, top-k, each class, the confusion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Figures = dict[str, Any]
+TOP = (3, 5)
+NORMAL = 1.959963984540054  # half the width of 95 %, in standard deviations
+
+
+def report(truths: Sequence[int], scores: NDArray[np.floating], classes: Sequence[str]) -> Figures:
+    """The figures of a classifier; `scores` is (images, classes).
+
+    Keys: images, accuracy, interval (95 %, Wilson), top3 and top5 where there are more classes,
+    macro_f1, per_class (None where nothing is counted), confusion (rows are truths).
+    """
+    right = np.asarray(truths, np.int64)
+    chances = np.asarray(scores).reshape(len(right), len(classes))
+    chosen = chances.argmax(axis=1)
+    matrix = np.zeros((len(classes), len(classes)), np.int64)
+    np.add.at(matrix, (right, chosen), 1)
+    hits = int((right == chosen).sum())
+    per_class = {name: _rates(matrix, index) for index, name in enumerate(classes)}
+    scored = [one["f1"] for one in per_class.values() if one["f1"] is not None]
+    return {
+        "images": len(right),
+        "accuracy": hits / len(right) if len(right) else None,
+        "interval": wilson(hits, len(right)),
+        **{f"top{k}": _top(chances, right, k) for k in TOP if k < len(classes)},
+        "macro_f1": float(np.mean(scored)) if scored else None,
+        "per_class": per_class,
+        "confusion": {"labels": list(classes), "matrix": matrix.tolist()},
+    }
+
+
+def wilson(hits: int, of: int) -> list[float] | None:
+    """The 95 % interval of a share; it holds at its ends and for few pictures, too."""
+    if not of:
+        return None
+    share, square = hits / of, NORMAL**2
+    middle = (share + square / (2 * of)) / (1 + square / of)
+    half = NORMAL / (1 + square / of) * math.sqrt(share * (1 - share) / of + square / (4 * of**2))
+    return [max(0.0, middle - half), min(1.0, middle + half)]
+
+
+def _top(chances: NDArray[np.floating], right: NDArray[np.int64], most: int) -> float | None:
+    """How often the true class is among the likeliest; of equal ones the first goes before."""
+    if not len(right):
+        return None
+    likeliest = np.argsort(-chances, axis=1, kind="stable")[:, :most]
+    return float((likeliest == right[:, None]).any(axis=1).mean())
+
+
+def _rates(matrix: NDArray[np.int64], index: int) -> Figures:
+    right, row, column = matrix[index, index], matrix[index].sum(), matrix[:, index].sum()
+    return {
+        "truths": int(row),
+        "precision": float(right / column) if column else None,
+        "recall": float(right / row) if row else None,
+        "f1": float(2 * right / (row + column)) if row + column else None,
+    }
