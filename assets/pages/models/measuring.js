@@ -100,12 +100,14 @@ async function show(title, job, colors) {
 function headline(found) {
   const chosen = `mAP@${share(found.iou, 2).replace(/0$/, "")}`;
   const detected = new Map([[chosen, found.map], ["mAP@.5", found.map50], ["mAP .5:.95", found.map50_95]]);
-  /** @type {[string, number | null | undefined][]} */
-  const figures = found.accuracy === undefined ? [...detected] : [
+  const classified = new Map([
     ["Accuracy", found.accuracy],
     ["among the three likeliest", found.top3],
     ["mean F1", found.macro_f1],
-  ].filter(([, value]) => value !== undefined);
+  ]);
+  const figures = found.accuracy === undefined
+    ? [...detected]
+    : [...classified].filter(([, value]) => value !== undefined);
   return h(
     "div.facts",
     {},
