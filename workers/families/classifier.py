@@ -49,7 +49,7 @@ def train(
     reporter: Reporter,
     folder: Path,
 ) -> Trained:
-    """As the family yolo does it; `extra` may hold from_scratch, accumulate and half."""
+    """As the family yolo does it; `extra` may hold from_scratch, accumulate, weight_decay, half."""
     basics.check(data, parameters)
     _check_labels(data)
     variant = known(parameters.variant or "resnet18")

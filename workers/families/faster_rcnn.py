@@ -50,7 +50,7 @@ def train(
     reporter: Reporter,
     folder: Path,
 ) -> Trained:
-    """As the family yolo does it; `extra` may hold from_scratch, accumulate and half."""
+    """As the family yolo does it; `extra` may hold from_scratch, accumulate, weight_decay, half."""
     basics.check(data, parameters)
     basics.check_boxes(data)
     variant = networks.known(parameters.variant or "mobilenet")

@@ -26,6 +26,7 @@ from workers.training.basics import Place, TrainingTask
 from workers.weights import weight_files
 
 Losses = Mapping[str, torch.Tensor]
+WEIGHT_DECAY = 0.01
 
 
 class Lesson(Protocol):
@@ -255,8 +256,9 @@ def _conclude(task: TrainingTask, course: Course) -> Mapping[str, Any]:
 def _optimizer(lesson: Lesson, given: Parameters) -> torch.optim.Optimizer:
     """Weight decay for matrices alone."""
     trained = [value for value in lesson.network.parameters() if value.requires_grad]
+    decay = float(given.extra.get("weight_decay", WEIGHT_DECAY))
     groups = [
-        {"params": [value for value in trained if value.ndim > 1], "weight_decay": 0.01},
+        {"params": [value for value in trained if value.ndim > 1], "weight_decay": decay},
         {"params": [value for value in trained if value.ndim <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, given.learning_rate or lesson.rate)

@@ -1,0 +1,240 @@
+"""What a search may try: the parameters of each model family, with sensible bounds, and their text.
+
+`--space lr=1e-5..1e-2:log,batch=4|8|16` names a range or a choice a parameter; what is not named
+stays as the family's defaults have it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from backend import families
+from backend.errors import Invalid
+
+# What stands beside `extra` among the parameters of a training.
+PLAIN = ("learning_rate", "batch", "image_size")
+SHORT = {"lr": "learning_rate", "size": "image_size"}
+
+
+class Scale(StrEnum):
+    """How values lie between their bounds."""
+
+    LIN = "lin"
+    LOG = "log"
+    INT = "int"
+    CHOICE = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A parameter and what is tried of it: from `low` to `high`, or one of `choices`."""
+
+    name: str
+    scale: Scale
+    low: float = 0.0
+    high: float = 0.0
+    choices: tuple[float, ...] = ()
+
+    def at(self, share: float) -> float:
+        """The value that lies so far (from 0 to 1, without 1) between the bounds."""
+        if self.scale is Scale.CHOICE:
+            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+        if self.scale is Scale.INT:
+            return min(int(self.low + share * (self.high - self.low + 1)), int(self.high))
+        if self.scale is Scale.LOG:
+            return math.exp(math.log(self.low) + share * math.log(self.high / self.low))
+        return self.low + share * (self.high - self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class Tunable:
+    """A parameter that a family uses: what is tried of it, and what would make no sense.
+
+    Only `usual` ones are searched where nobody says which.
+    """
+
+    tried: Dimension
+    least: float
+    most: float
+    usual: bool = True
+
+
+def _rate(low: float, high: float) -> Tunable:
+    return Tunable(Dimension("learning_rate", Scale.LOG, low, high), 1e-9, 10.0)
+
+
+def _choice(name: str, values: Sequence[int], least: int, most: int, usual: bool = True) -> Tunable:
+    return Tunable(Dimension(name, Scale.CHOICE, choices=tuple(values)), least, most, usual)
+
+
+def _whole(name: str, low: int, high: int, most: int, usual: bool = True) -> Tunable:
+    return Tunable(Dimension(name, Scale.INT, low, high), min(low, 1), most, usual)
+
+
+def _between(name: str, low: float, high: float, most: float) -> Tunable:
+    return Tunable(Dimension(name, Scale.LIN, low, high), 0.0, most)
+
+
+DECAY = Tunable(Dimension("weight_decay", Scale.LOG, 1e-5, 0.1), 1e-9, 1.0)
+TUNABLES: Mapping[str, tuple[Tunable, ...]] = {
+    "golden": (
+        _between("tolerance", 0.5, 3.0, 20.0),
+        _whole("grow", 2, 10, 100),
+        _whole("join", 0, 5, 100),
+        _whole("beyond", 0, 5, 100),
+        _whole("smallest", 1, 20, 10_000),
+    ),
+    "yolo": (
+        _rate(1e-4, 1e-2),
+        _choice("batch", (4, 8, 16, 32), 1, 4096),
+        DECAY,
+        _between("mosaic", 0.0, 1.0, 1.0),
+        _between("scale", 0.0, 0.6, 0.9),
+        _choice("image_size", (320, 480, 640), 32, 4096, usual=False),
+        _whole("freeze", 0, 10, 20, usual=False),
+    ),
+    "faster_rcnn": (
+        _rate(2e-5, 2e-3),
+        _choice("batch", (2, 4, 8), 1, 4096),
+        DECAY,
+        _choice("image_size", (320, 480, 640), 32, 4096, usual=False),
+        _whole("accumulate", 1, 4, 1000, usual=False),
+    ),
+    "classifier": (
+        _rate(1e-5, 1e-2),
+        _choice("batch", (8, 16, 32, 64), 1, 4096),
+        DECAY,
+        _choice("image_size", (128, 224, 320), 32, 4096, usual=False),
+        _whole("accumulate", 1, 4, 1000, usual=False),
+    ),
+}
+
+
+def usual(family: str) -> tuple[Dimension, ...]:
+    """What is searched where nobody says what."""
+    return tuple(each.tried for each in _tunables(family).values() if each.usual)
+
+
+def parse(family: str, text: str) -> tuple[Dimension, ...]:
+    """The space that a text names; without any, the family's usual one."""
+    known, found = _tunables(family), dict[str, Dimension]()
+    for part in _parts(text):
+        name, equals, said = part.partition("=")
+        name = SHORT.get(name.strip(), name.strip())
+        if name not in known:
+            raise Invalid(
+                f"{family} has no parameter {name[:40]!r} to search; there are {', '.join(known)}."
+            )
+        if name in found:
+            raise Invalid(f"The space names {name} twice; name each parameter once.")
+        if not equals or not said.strip():
+            raise Invalid(f"The space says nothing of {name}: write {_written(known[name].tried)}.")
+        found[name] = _dimension(known[name], said.strip())
+    return tuple(found.values()) or usual(family)
+
+
+def written(space: Iterable[Dimension]) -> str:
+    """The text that `parse` reads as this space."""
+    return ",".join(_written(each) for each in space)
+
+
+def merged(parameters: Mapping[str, Any], values: Mapping[str, float]) -> dict[str, Any]:
+    """The parameters of a training with these values of a space in their places."""
+    plain = {name: value for name, value in values.items() if name in PLAIN}
+    extra = {name: value for name, value in values.items() if name not in PLAIN}
+    if not extra:
+        return {**parameters, **plain}
+    return {**parameters, **plain, "extra": {**parameters.get("extra", {}), **extra}}
+
+
+def _tunables(family: str) -> dict[str, Tunable]:
+    rows = TUNABLES.get(families.find(family).name, ())
+    if not rows:
+        raise Invalid(f"The family {family} has no parameter that could be searched.")
+    return {each.tried.name: each for each in rows}
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in text.split(",") if part.strip()]
+
+
+def _dimension(known: Tunable, said: str) -> Dimension:
+    """A choice (4|8|16) or a range (low..high, with :lin, :log or :int behind it)."""
+    name, whole = known.tried.name, _is_whole(known.tried)
+    if ".." not in said:
+        values = tuple(_number(name, each, whole) for each in said.split("|"))
+        found = Dimension(name, Scale.CHOICE, choices=tuple(dict.fromkeys(values)))
+    else:
+        bounds, _, scale = said.partition(":")
+        low, _, high = (each.strip() for each in bounds.partition(".."))
+        found = Dimension(
+            name,
+            _scale(known, scale.strip()),
+            _number(name, low, whole),
+            _number(name, high, whole),
+        )
+        _check_range(found, said)
+    for value in found.choices or (found.low, found.high):
+        if not known.least <= value <= known.most:
+            raise Invalid(
+                f"The parameter {name} goes from {known.least:g} to {known.most:g}, "
+                f"so {value:g} cannot be tried."
+            )
+    return found
+
+
+def _check_range(found: Dimension, said: str) -> None:
+    if found.low == found.high:
+        raise Invalid(f"The range {found.name}={said} is empty: its bounds are the same.")
+    if found.low > found.high:
+        turned = _written(replace(found, low=found.high, high=found.low))
+        raise Invalid(f"The range {found.name}={said} is reversed: write {turned}.")
+    if found.scale is Scale.LOG and found.low <= 0:
+        raise Invalid(f"The range {found.name}={said} is logarithmic, so it must begin above 0.")
+
+
+def _scale(known: Tunable, said: str) -> Scale:
+    ranges = (Scale.LIN, Scale.LOG, Scale.INT)
+    if _is_whole(known.tried):
+        if said in ("", Scale.INT):
+            return Scale.INT
+        raise Invalid(f"The parameter {known.tried.name} is a whole number, so :{said} is no way.")
+    if not said:
+        return known.tried.scale
+    if said not in ranges:
+        raise Invalid(
+            f"A range is lin, log or int, not {said[:40]!r}, as the space says of "
+            f"{known.tried.name}."
+        )
+    return Scale(said)
+
+
+def _number(name: str, said: str, whole: bool) -> float:
+    try:
+        value = int(said) if whole else float(said)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        kind = "whole number" if whole else "number"
+        raise Invalid(f"The space says {said[:40]!r} of {name}, which is no {kind}.") from None
+    return value
+
+
+def _is_whole(tried: Dimension) -> bool:
+    return tried.scale is Scale.INT or all(
+        isinstance(each, int) for each in tried.choices or (0.5,)
+    )
+
+
+def _written(tried: Dimension) -> str:
+    if tried.choices:
+        return f"{tried.name}={'|'.join(map(_text, tried.choices))}"
+    return f"{tried.name}={_text(tried.low)}..{_text(tried.high)}:{tried.scale}"
+
+
+def _text(value: float) -> str:
+    return repr(value)
