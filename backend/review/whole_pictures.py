@@ -75,6 +75,13 @@ class _Answer:
         refs = [(box, box.detection) for box in self.sheet.boxes]
         return [box for box, ref in refs if ref and (ref.run, ref.image) == (run, image_id)]
 
+    def _stood(self, version: int) -> Verdict | None:
+        """What stood of the answer at an earlier version of the picture."""
+        run_id, image_id = self.sheet.run_id or 0, self.image.id
+        found = decisions.standing(self.session, [image_id], [run_id], until=version)[image_id]
+        one = found.get(Subject(run_id, 0))
+        return one.verdict if one else None
+
     def _bare(self) -> Sheet:
         own = self._own()
         left = tuple(box for box in self.sheet.boxes if box not in own)
@@ -94,7 +101,10 @@ class _Answer:
         """As it was before the decision, where the sheet does not say how."""
         assert self.stands is not None
         version = self.session.get_one(DecisionRow, self.stands.id).revision
-        if not version or (self.sheet.label is not None and self.sheet.action == UNDO):
+        if not version:
             return self._bare()
+        if self.sheet.label is not None and self.sheet.action == UNDO:
+            corrected = self._stood(version - 1) is Verdict.CORRECT
+            return self._with(self.sheet.label, corrected=(0,)) if corrected else self._bare()
         old = labelling.revision(self.session, self.image.id, version - 1)
         return replace(self._bare(), label=old.label, state=old.state)

@@ -56,6 +56,8 @@ def test_keys_say_the_class_of_a_picture_and_z_takes_it_back(
         ("a", "good", Verdict.ACCEPT),
         ("z", "", None),
         ("2", "bad", Verdict.CORRECT),
+        ("r", "", Verdict.FALSE_CALL),
+        ("z", "bad", Verdict.CORRECT),
         ("z", "", None),
         ("r", "", Verdict.FALSE_CALL),
         ("z", "", None),
