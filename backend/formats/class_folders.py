@@ -20,7 +20,7 @@ NO_CLASS = "_"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WhereItLies:
     """What a picture's folders say; `beside` is one without a class where others have one."""
 
     split: Split | None = None
@@ -28,7 +28,7 @@ class Place:
     beside: bool = False
 
 
-class Places:
+class ClassFolders:
     """The places of a source's pictures; `listed` has the classes of its list by their folders."""
 
     def __init__(self, tree: Tree, listed: Mapping[str, str] | None) -> None:
@@ -45,18 +45,18 @@ class Places:
         named = bool(listed) if self._ours else seen.in_classes > 0
         self.has_classes = named if self._in_splits else self._by_list or self._by_folder
 
-    def of(self, picture: str) -> Place:
+    def of(self, picture: str) -> WhereItLies:
         """Where a picture lies."""
         parts = _Parts(picture)
         if self._in_splits:
             label, none = self._class(parts) if parts.in_split else ("", False)
-            return Place(parts.split, label, self.has_classes and not label and not none)
+            return WhereItLies(parts.split, label, self.has_classes and not label and not none)
         if not self.has_classes:
-            return Place()
+            return WhereItLies()
         label = "/".join(parts.folders)
         if self._by_list and label not in self._known:
             label = ""
-        return Place(None, label, beside=not label)
+        return WhereItLies(None, label, beside=not label)
 
     def name(self, picture: str) -> str:
         """What a picture is called: in exports of ours by what follows the folder of its class."""

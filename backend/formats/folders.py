@@ -16,7 +16,7 @@ from urllib.parse import quote
 from backend.errors import Invalid
 from backend.formats import base, class_tables, picture_names, writing
 from backend.formats.base import Classes, Finding, Item, OutgoingPicture, Problem, Writing, Written
-from backend.formats.class_folders import NO_CLASS, Places
+from backend.formats.class_folders import NO_CLASS, ClassFolders
 from backend.formats.signs import Sign
 from backend.formats.source.tree import Tree
 
@@ -41,7 +41,7 @@ def read(tree: Tree) -> Finding:
     except Invalid as error:
         yield Problem(CLASSES_FILE, None, str(error))
     tables = yield from class_tables.read(tree)
-    places = Places(tree, listed)
+    places = ClassFolders(tree, listed)
     yield Classes(names, of_images=places.has_classes or bool(tables))
     bare, first = 0, ""
     for picture in tree.pictures:
