@@ -49,8 +49,8 @@ def test_an_answer_from_before_a_change_of_the_rule_takes_nothing_back(
     hands, held = Hands(page, site, "review"), list[tuple[Route, APIResponse]]()
     hands.open("late rule", run="1702")
     page.route("**/take*", lambda route: held.append((route, route.fetch())), times=1)
-    page.evaluate(f"void {hands.js}.extend()")
-    while not held:
+    while not held:  # what is being brought already was asked for before
+        page.evaluate(f"void {hands.js}.extend()")
         page.evaluate("fetch('/health')")
     page.evaluate(f"{hands.js}.setRule({{ severity: 3 }})")
     page.wait_for_function(f"{hands.js}.rule.version > 0")
