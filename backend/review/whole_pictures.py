@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from sqlalchemy.orm import Session
 
 from backend import families
-from backend.domain import Box, Image, State, Task, Verdict
+from backend.domain import Box, Image, Run, State, Task, Verdict
+from backend.errors import NotFound
 from backend.labels import images, labelling
 from backend.projects import catalogue
 from backend.review import decisions
@@ -24,7 +25,7 @@ UNDO = "undo"
 
 def said(session: Session, image_id: int, sheet: Sheet) -> Sheet:
     """The sheet as it is to be saved; one that speaks of no classifier's run is as it was."""
-    run = findings.get(session, sheet.run_id) if sheet.run_id is not None else None
+    run = _run(session, sheet)
     if run is None or not families.answers_once(run.family):
         return sheet
     image = images.get(session, image_id)
@@ -33,6 +34,14 @@ def said(session: Session, image_id: int, sheet: Sheet) -> Sheet:
         return sheet
     now = decisions.standing(session, [image_id], [run.id])[image_id]
     return _Answer(session, image, sheet, found[0].label, now.get(Subject(run.id, 0))).said()
+
+
+def _run(session: Session, sheet: Sheet) -> Run | None:
+    """The run that the sheet speaks of; that there is none is refused where it is saved."""
+    try:
+        return None if sheet.run_id is None else findings.get(session, sheet.run_id)
+    except NotFound:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
