@@ -58,7 +58,7 @@ def page(name: str = CONTENTS) -> str:
         "TITLE": html.escape(heads[0].words),
         "LOOKS": assets.url("styles/style.css"),
         "STYLE": assets.url(STYLE),
-        "THEME": assets.url("shared/theme.js"),
+        "THEME": assets.url("common/theme.js"),
         "CONTENTS": _beside(name, heads),
         "PAGE": _html(tokens),
     }

@@ -40,6 +40,6 @@ def _how(file: str) -> str:
 
 
 def _tab(query: str) -> str:
-    """The tab that the address opens, as assets/shared/site.js has it."""
+    """The tab that the address opens, as assets/common/site.js has it."""
     given = parse_qs(query)
     return given["tab"][-1] if "tab" in given else "browse" if "project" in given else "projects"

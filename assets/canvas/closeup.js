@@ -1,6 +1,6 @@
 /** The defect and the same place of the golden, side by side, both zoomed in step. */
 
-import { fill, h } from "../shared/dom.js";
+import { fill, h } from "../common/dom.js";
 import { laying } from "./golden.js";
 import * as paint from "./paint.js";
 import { fullUrl, previewUrl, WHOLE } from "./picture_cache.js";

@@ -1,6 +1,6 @@
 /** Draws the overlay: boxes with a dark halo, chips where they fit, handles, the crosshair. */
 
-import { readable } from "../shared/letters.js";
+import { readable } from "../common/letters.js";
 import { handlePoint, HANDLES } from "./boxes.js";
 
 /**

@@ -1,6 +1,6 @@
 /** The picture on the screen: two canvases, one for the picture and one for what stands on it. */
 
-import { h } from "../shared/dom.js";
+import { h } from "../common/dom.js";
 import { golden as goldenLayer, laying } from "./golden.js";
 import { fullUrl, PREVIEW, previewUrl, tiles, WHOLE } from "./picture_cache.js";
 import { View } from "./view.js";

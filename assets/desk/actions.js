@@ -1,7 +1,7 @@
 /** What the keys and tools that both pages share do. */
 
 import * as geometry from "../canvas/boxes.js";
-import * as words from "../shared/words.js";
+import * as words from "../common/words.js";
 import * as keys from "./keys.js";
 
 /** @typedef {import("./bench.js").Bench} Bench */

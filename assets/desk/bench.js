@@ -1,9 +1,9 @@
 /** The workplace that Annotate and Review share: the picture, its tools, the list of images, saving. */
 
-import { fill, h } from "../shared/dom.js";
-import { letters } from "../shared/letters.js";
-import { Reading } from "../shared/reading.js";
-import { go, page as sitePage, site, toast } from "../shared/site.js";
+import { fill, h } from "../common/dom.js";
+import { letters } from "../common/letters.js";
+import { Reading } from "../common/reading.js";
+import { go, page as sitePage, site, toast } from "../common/site.js";
 import { common, corner, setDrawing } from "./actions.js";
 import { filmstrip } from "./filmstrip.js";
 import { foldable } from "./panel/folding.js";

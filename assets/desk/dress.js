@@ -1,6 +1,6 @@
 /** The styles of the workplace. */
 
-import { h } from "../shared/dom.js";
+import { h } from "../common/dom.js";
 
 /** They stand before anything is laid out, so that nothing jumps. */
 export function dress() {

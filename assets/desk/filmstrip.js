@@ -1,6 +1,6 @@
 /** The neighbours of the image, small, with the state of each told by a mark and a word. */
 
-import { fill, h, icon } from "../shared/dom.js";
+import { fill, h, icon } from "../common/dom.js";
 import { thumbUrl } from "../canvas/picture_cache.js";
 
 const AROUND = 12;

@@ -1,7 +1,7 @@
 /** Undo and redo for each image: leaving an image and coming back changes nothing, nor does a reload. */
 
 import { same } from "../canvas/boxes.js";
-import * as memory from "../shared/memory.js";
+import * as memory from "../common/memory.js";
 
 /** @typedef {import('./types.js').Sheet} Sheet */
 /** @typedef {{now: Sheet | undefined, past: Sheet[], future: Sheet[]}} Left */

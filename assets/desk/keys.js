@@ -1,6 +1,6 @@
 /** The one table of keys, the same on every page, and the sheet that `?` shows. */
 
-import { h } from "../shared/dom.js";
+import { h } from "../common/dom.js";
 
 /**
  * @typedef {{key: string, does: string, group: string, words: string, on?: string}} Row

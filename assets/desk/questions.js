@@ -1,6 +1,6 @@
 /** Small dialogs: a choice, a line of text. Escape always leaves without doing anything. */
 
-import { h } from "../shared/dom.js";
+import { h } from "../common/dom.js";
 
 /** @param {string} title @param {string} text @param {[string, string][]} choices @returns {Promise<string | null>} */
 export function choose(title, text, choices) {

@@ -1,7 +1,7 @@
 /** The bar of tools beside the picture, the light popover, and the line of status below it. */
 
-import { fill, h, icon, say } from "../shared/dom.js";
-import * as words from "../shared/words.js";
+import { fill, h, icon, say } from "../common/dom.js";
+import * as words from "../common/words.js";
 import { tip } from "./keys.js";
 
 /** @type {Record<string, string>} */

@@ -1,8 +1,8 @@
 /** The images of a view one after the other: a window of them at hand, fetched on as one goes. */
 
-import * as net from "../shared/net.js";
-import { toast } from "../shared/site.js";
-import { h } from "../shared/dom.js";
+import * as net from "../common/net.js";
+import { toast } from "../common/site.js";
+import { h } from "../common/dom.js";
 import { Pictures, previewUrl } from "../canvas/picture_cache.js";
 import { Stage } from "../canvas/stage.js";
 import { Saver } from "../outbox/saving.js";

@@ -1,17 +1,17 @@
 /** The line above the pages: the project, the tabs, running jobs, the theme, who is here. */
 
 import { account } from "../pages/projects/account.js";
-import { fill, h, icon, say, select } from "../shared/dom.js";
-import * as memory from "../shared/memory.js";
-import { Failure, get } from "../shared/net.js";
-import { noSuch } from "../shared/nothing.js";
+import { fill, h, icon, say, select } from "../common/dom.js";
+import * as memory from "../common/memory.js";
+import { Failure, get } from "../common/net.js";
+import { noSuch } from "../common/nothing.js";
 import { people } from "../pages/projects/people.js";
-import { address, every, go, project, site, start, tab, visit } from "../shared/site.js";
+import { address, every, go, project, site, start, tab, visit } from "../common/site.js";
 import { still } from "./stillness.js";
 import { tabbar } from "./tabbar.js";
-import * as theme from "../shared/theme.js";
+import * as theme from "../common/theme.js";
 
-/** @typedef {import("../shared/answers.js").ProjectCard} Summary */
+/** @typedef {import("../common/answers.js").ProjectCard} Summary */
 
 const HALF = "M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13zM8 3v10A5 5 0 0 1 8 3z";
 
@@ -116,7 +116,7 @@ function open(name) {
 
 /** @param {HTMLElement} place */
 async function welcome(place) {
-  /** @type {import("../shared/answers.js").Me} */
+  /** @type {import("../common/answers.js").Me} */
   const me = await get("/api/me");
   Object.assign(document.documentElement.dataset, { role: me.role, accounts: me.accounts ? "yes" : "no" });
   const title = `Role: ${me.role}`;
@@ -151,7 +151,7 @@ function themeButton() {
 /** The number of running and waiting jobs, asked for only while somebody looks. @param {HTMLElement} place */
 async function beat(place) {
   if (document.hidden) return;
-  /** @type {import("../shared/answers.js").JobCounts | Error} */
+  /** @type {import("../common/answers.js").JobCounts | Error} */
   const now = await get("/api/jobs/counts", { signal: AbortSignal.timeout(SLOW) }).catch((error) => error);
   heard(!(now instanceof Error) || (now instanceof Failure && now.status > 0 && !GONE.includes(now.status)));
   if (now instanceof Error) return;

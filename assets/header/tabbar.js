@@ -1,7 +1,7 @@
 /** The tabs as links, so that each can be opened beside the page; Gradio's own are hidden. */
 
-import { fill, h } from "../shared/dom.js";
-import { along, go, site, tab, whenTabsStand } from "../shared/site.js";
+import { fill, h } from "../common/dom.js";
+import { along, go, site, tab, whenTabsStand } from "../common/site.js";
 
 /** @returns {HTMLElement} */
 export function tabbar() {

@@ -1,6 +1,6 @@
 /** Two people changed one image: both sides are shown, and a person says what stands. */
 
-import { h } from "../shared/dom.js";
+import { h } from "../common/dom.js";
 import * as boxes from "../canvas/boxes.js";
 import * as paint from "../canvas/paint.js";
 import { previewUrl } from "../canvas/picture_cache.js";

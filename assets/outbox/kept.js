@@ -1,6 +1,6 @@
 /** What is not yet sent lies in this browser's storage, each thing under the tab that will send it. */
 
-import * as memory from "../shared/memory.js";
+import * as memory from "../common/memory.js";
 import * as tabs from "./tabs.js";
 
 /** @typedef {{slot: string, at: number}} Thing */

@@ -1,6 +1,6 @@
 /** How what is said of an image, and a part of a sweep, go to the server. */
 
-import * as net from "../shared/net.js";
+import * as net from "../common/net.js";
 
 /** @typedef {import("./saving.js").Entry} Entry */
 /** @typedef {import("./saving.js").Sweep} Sweep */
@@ -16,12 +16,12 @@ export async function put(entry, leaving) {
   return (await net.send("POST", `/api/runs/${entry.run}/decide`, body, { keepalive })).answers;
 }
 
-/** @param {Entry} entry @returns {Readonly<import("../shared/answers.js").Save>} */
+/** @param {Entry} entry @returns {Readonly<import("../common/answers.js").Save>} */
 function said({ version, action, sheet, extra, key }) {
   return { version, action, ...sheet, ...extra, key };
 }
 
-/** @param {Sweep} entry @returns {import("../shared/answers.js").Sweep} */
+/** @param {Sweep} entry @returns {import("../common/answers.js").Sweep} */
 function swept({ key, items }) {
   return { key, items: items.map(({ image, idx, verdict }) => ({ image, idx, verdict })) };
 }

@@ -6,7 +6,7 @@
  * line is back. Each has a key, under which the server takes it once however often it is sent.
  */
 
-import * as net from "../shared/net.js";
+import * as net from "../common/net.js";
 import { same } from "../canvas/boxes.js";
 import { SAID } from "../desk/history.js";
 import { Kept } from "./kept.js";
@@ -19,7 +19,7 @@ import { standing } from "./standing.js";
  *   sheet: Sheet, action: string, extra: Record<string, any>, sent: Sent | null, lost: Sent[],
  *   turn: number, items?: undefined}} Entry what is said of an image, by its number
  * @typedef {{key: string, sheet: Sheet | undefined}} Sent `lost` are those without an answer: the server may have them
- * @typedef {import("../shared/answers.js").WallVerdict & {before: string}} Judged
+ * @typedef {import("../common/answers.js").WallVerdict & {before: string}} Judged
  * @typedef {{slot: string, at: number, key: string, image: string, of: string, run: number,
  *   items: Judged[], turn: number, sent?: Sent | null, lost?: Sent[], sheet?: undefined}} Sweep a part of a sweep; the key stands in the place of an image
  */
@@ -178,7 +178,7 @@ export class Saver extends EventTarget {
     }
   }
 
-  /** Each image of a sweep has its answer. @param {Sweep} entry @param {import("../shared/answers.js").SweptImage[]} answers */
+  /** Each image of a sweep has its answer. @param {Sweep} entry @param {import("../common/answers.js").SweptImage[]} answers */
   answered(entry, answers) {
     this.failures = 0;
     this.giveUp(entry);

@@ -1,6 +1,6 @@
 /** How the saving stands, in a word for the colour and in words for people. */
 
-import { many } from "../shared/words.js";
+import { many } from "../common/words.js";
 
 /**
  * @typedef {{kind: "saved" | "saving" | "offline" | "failed", words: string}} Status

@@ -3,7 +3,7 @@
  * its own; what a tab that is gone has left is taken over by one other.
  */
 
-import * as memory from "../shared/memory.js";
+import * as memory from "../common/memory.js";
 
 const BEAT = 5000;
 /** A tab in the background has its clock slowed down to one beat a minute. */

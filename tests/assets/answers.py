@@ -11,7 +11,7 @@ from tests import described
 from tests.assets import ASSETS
 from tests.described import Schema
 
-FILE = ASSETS / "shared" / "answers.js"
+FILE = ASSETS / "common" / "answers.js"
 WIDTH, SHORT = 108, 60
 GLUE = "\N{NO-BREAK SPACE}"  # keeps a short field on one line
 HEAD = """/**

@@ -15,11 +15,11 @@ def test_nothing_is_kept_beside_the_table() -> None:
         for path in assets.ASSETS.rglob("*.js")
         if STORES.search(path.read_text(encoding="utf-8"))
     }
-    assert speaking <= {"shared/memory.js"}
+    assert speaking <= {"common/memory.js"}
 
 
 def test_no_key_is_taken_for_another() -> None:
-    keys = [row["key"] for row in assets.value("shared/memory.js", "Object.values(it.PLACES)")]
+    keys = [row["key"] for row in assets.value("common/memory.js", "Object.values(it.PLACES)")]
     mistaken = [(one, two) for one in keys for two in keys if one != two and two.startswith(one)]
     assert len(set(keys)) == len(keys)
     assert mistaken == []
@@ -33,4 +33,4 @@ def test_what_is_kept_of_a_thing_is_found_by_its_beginning() -> None:
         "[it.all('unsent', 'review:'), it.read('unsent', 'review:a:1'), it.read('undo'), "
         "(it.forget('unsent', 'review:a:1'), it.read('unsent', 'review:a:1'))])"
     )
-    assert assets.value("shared/memory.js", steps) == [["review:a:1"], "1", "3", None]
+    assert assets.value("common/memory.js", steps) == [["review:a:1"], "1", "3", None]

@@ -23,7 +23,7 @@ CLEAN = (
     "desk",
     "outbox",
     "pages",
-    "shared",
+    "common",
 )
 
 

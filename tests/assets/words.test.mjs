@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import * as words from "../../assets/shared/words.js";
+import * as words from "../../assets/common/words.js";
 
 const table = (name, rows) =>
   rows.forEach(([given, wanted]) =>

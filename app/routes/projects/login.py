@@ -80,7 +80,7 @@ def _form(at: premises.Premises, next_: str, said: str = "", name: str = "") -> 
     text = (assets.FOLDER / page).read_text("utf-8")
     filled = {
         "STYLE": assets.url("styles/style.css"),
-        "THEME": assets.url("shared/theme.js"),
+        "THEME": assets.url("common/theme.js"),
         "NEXT": next_,
         "SAID": said,
         "NAME": name,

@@ -1,9 +1,9 @@
 /** What is said of the image as a whole: its state, a comment, and every revision with its author. */
 
-import { fill, h } from "../../shared/dom.js";
-import * as net from "../../shared/net.js";
-import { attempt } from "../../shared/site.js";
-import * as words from "../../shared/words.js";
+import { fill, h } from "../../common/dom.js";
+import * as net from "../../common/net.js";
+import { attempt } from "../../common/site.js";
+import * as words from "../../common/words.js";
 import { tip } from "../keys.js";
 
 /**

@@ -1,7 +1,7 @@
 /** The sections of a side panel fold under their heads; what a person has folded stays so. */
 
-import { h } from "../../shared/dom.js";
-import * as memory from "../../shared/memory.js";
+import { h } from "../../common/dom.js";
+import * as memory from "../../common/memory.js";
 
 /** @param {string} page @param {HTMLElement[]} sections in their order */
 export function foldable(page, sections) {

@@ -1,8 +1,8 @@
 /** The panel beside the picture: classes, the boxes of this image, proposals, the image itself, history. */
 
-import { fill, h, say } from "../../shared/dom.js";
-import { swatch } from "../../shared/letters.js";
-import * as words from "../../shared/words.js";
+import { fill, h, say } from "../../common/dom.js";
+import { swatch } from "../../common/letters.js";
+import * as words from "../../common/words.js";
 import { atLeast, clipped } from "../../canvas/boxes.js";
 import { nameOf } from "../desk.js";
 import { tip } from "../keys.js";

@@ -5,15 +5,15 @@ import { Bench } from "../../desk/bench.js";
 import { dress } from "../../desk/dress.js";
 import * as boxes from "../../canvas/boxes.js";
 import { nameOf } from "../../desk/desk.js";
-import { fill, h } from "../../shared/dom.js";
-import * as memory from "../../shared/memory.js";
+import { fill, h } from "../../common/dom.js";
+import * as memory from "../../common/memory.js";
 import * as panel from "../../desk/panel/panel.js";
 import * as questions from "../../desk/questions.js";
 import { why } from "../review/why.js";
-import * as net from "../../shared/net.js";
-import { nothingChosen } from "../../shared/nothing.js";
-import * as words from "../../shared/words.js";
-import { go, toast } from "../../shared/site.js";
+import * as net from "../../common/net.js";
+import { nothingChosen } from "../../common/nothing.js";
+import * as words from "../../common/words.js";
+import { go, toast } from "../../common/site.js";
 
 /**
  * @typedef {import("../../desk/types.js").Box} Box
@@ -198,7 +198,7 @@ class Annotate extends Bench {
       desk.history.of(item.id).future.length
     ) return;
     this.recalled.add(item.id);
-    /** @type {import("../../shared/answers.js").History} */
+    /** @type {import("../../common/answers.js").History} */
     const answer = await net.get(`/api/images/${item.id}/history`).catch((
       error,
     ) => (toast(error.message, "failed"), { revisions: [] }));
@@ -225,7 +225,7 @@ class Annotate extends Bench {
     const from = this.desk.item?.id ?? 0;
     const found = this.list.slice(this.at + 1).find((item) => this.desk.sheets.get(item.id)?.state === "new");
     if (found) return this.open(found);
-    /** @type {import("../../shared/answers.js").NextImage} */
+    /** @type {import("../../common/answers.js").NextImage} */
     const answer = await net.get(
       `/api/projects/${encodeURIComponent(this.project)}/images/${from}/unlabelled?${this.filters}`,
     );

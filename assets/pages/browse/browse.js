@@ -1,17 +1,17 @@
 /** Browse: filters at the left, the wall of thumbnails, what to do with the chosen ones. */
 
 import { Bulk } from "./bulk.js";
-import { ask } from "../../shared/dialog.js";
+import { ask } from "../../common/dialog.js";
 import { FILTERS, Filters } from "./filters.js";
-import { fill, h, select } from "../../shared/dom.js";
-import { letters } from "../../shared/letters.js";
-import { get } from "../../shared/net.js";
-import { nothingChosen } from "../../shared/nothing.js";
-import { Reading } from "../../shared/reading.js";
-import { attempt, go, page, site, tab } from "../../shared/site.js";
+import { fill, h, select } from "../../common/dom.js";
+import { letters } from "../../common/letters.js";
+import { get } from "../../common/net.js";
+import { nothingChosen } from "../../common/nothing.js";
+import { Reading } from "../../common/reading.js";
+import { attempt, go, page, site, tab } from "../../common/site.js";
 import { importInto } from "../projects/transfers.js";
 import { Wall } from "./wall.js";
-import { count, many } from "../../shared/words.js";
+import { count, many } from "../../common/words.js";
 
 const SORTS = [["name", "Name"], ["newest", "Newest first"], ["boxes", "Most boxes"], [
   "doubt",
@@ -147,7 +147,7 @@ class Browse {
 
   /** @param {string} base @returns {Promise<import("./cell.js").Looks>} */
   async classes(base) {
-    /** @type {import("../../shared/answers.js").Project} */
+    /** @type {import("../../common/answers.js").Project} */
     const found = (this.of = await get(base));
     const signs = letters(found.classes);
     return Object.fromEntries(

@@ -1,12 +1,12 @@
 /** What can be done with the chosen images, each with its undo. */
 
-import { carry } from "../../shared/carried.js";
-import { ask } from "../../shared/dialog.js";
-import { field, fill, h, select } from "../../shared/dom.js";
-import { send } from "../../shared/net.js";
-import { attempt, go, project, site, toast } from "../../shared/site.js";
+import { carry } from "../../common/carried.js";
+import { ask } from "../../common/dialog.js";
+import { field, fill, h, select } from "../../common/dom.js";
+import { send } from "../../common/net.js";
+import { attempt, go, project, site, toast } from "../../common/site.js";
 import { exportFrom } from "../projects/transfers.js";
-import { count, many } from "../../shared/words.js";
+import { count, many } from "../../common/words.js";
 
 const SPLITS = [["", "Set split"], ["train", "Train"], ["val", "Validation"], ["test", "Test"], [
   "-",
@@ -26,7 +26,7 @@ const SAID = {
   restore: "Brought back",
 };
 
-/** @typedef {import("../../shared/answers.js").UndoStep} Change */
+/** @typedef {import("../../common/answers.js").UndoStep} Change */
 /** @typedef {keyof typeof SAID} Action */
 /** @typedef {{of: string, steps: Change[]}} Done */
 
@@ -103,7 +103,7 @@ export class Bulk {
   propose() {
     const source = { images: [...this.ids] };
     return attempt(async () => {
-      /** @type {import("../../shared/answers.js").JobCard} */
+      /** @type {import("../../common/answers.js").JobCard} */
       const job = await send("POST", `/api/projects/${encodeURIComponent(project())}/detect/propose`, {
         source,
       });
@@ -184,7 +184,7 @@ async function inParts({ action, value, images }, said, steps) {
   let changed = 0, line = null;
   try {
     for (let start = 0; start < images.length; start += PART) {
-      /** @type {import("../../shared/answers.js").Changed} */
+      /** @type {import("../../common/answers.js").Changed} */
       const answer = await send("POST", path, { action, value, images: images.slice(start, start + PART) });
       changed += answer.changed;
       steps.push(...answer.undo);

@@ -1,7 +1,7 @@
 /** One thumbnail of the wall: the picture, its boxes, how far a person has got with it. */
 
-import { h } from "../../shared/dom.js";
-import { drop, want } from "../../shared/thumbs.js";
+import { h } from "../../common/dom.js";
+import { drop, want } from "../../common/thumbs.js";
 
 /** @type {Record<string, string>} */
 const MARKS = { done: "M2 6l3 3 5-6", started: "M3 6h6", skipped: "M3 3l6 6M9 3l-6 6" };
@@ -13,8 +13,8 @@ const LETTERS = 14; // along a side of the picture
 
 /** @typedef {{color: string, letter: string}} Look of a class */
 /** @typedef {Record<string, Look>} Looks by the names of the classes */
-/** @typedef {import("../../shared/answers.js").ImageCard} Item */
-/** @typedef {import("../../shared/answers.js").Box} Box */
+/** @typedef {import("../../common/answers.js").ImageCard} Item */
+/** @typedef {import("../../common/answers.js").Box} Box */
 
 export class Cell {
   /** @param {number} index */
@@ -127,7 +127,7 @@ function letter(box, look, item) {
   return words;
 }
 
-/** @param {import("../../shared/answers.js").State} state */
+/** @param {import("../../common/answers.js").State} state */
 function mark(state) {
   return state in MARKS && h(`span.corner-mark.${state}`, { title: NAMES[state] }, tick(MARKS[state])) || "";
 }

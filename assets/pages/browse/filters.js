@@ -1,10 +1,10 @@
 /** The filters of Browse: each value with the number of images it would show; the URL holds them. */
 
-import { fill, h } from "../../shared/dom.js";
-import { swatch } from "../../shared/letters.js";
-import { get } from "../../shared/net.js";
-import { go, query } from "../../shared/site.js";
-import { count } from "../../shared/words.js";
+import { fill, h } from "../../common/dom.js";
+import { swatch } from "../../common/letters.js";
+import { get } from "../../common/net.js";
+import { go, query } from "../../common/site.js";
+import { count } from "../../common/words.js";
 
 export const FILTERS = [
   "state",
@@ -20,7 +20,7 @@ export const FILTERS = [
 ];
 /** @typedef {import("./cell.js").Looks} Looks */
 
-/** @typedef {import("../../shared/answers.js").ImageCounts} ImageCounts */
+/** @typedef {import("../../common/answers.js").ImageCounts} ImageCounts */
 
 /** @type {[keyof ImageCounts, string, Record<string, string>][]} */
 const GROUPS = [

@@ -1,10 +1,10 @@
 /** A larger look at a thumbnail under the pointer: picture, name, size, boxes, who. */
 
 import { drawn } from "./cell.js";
-import { fill, h } from "../../shared/dom.js";
-import { many } from "../../shared/words.js";
+import { fill, h } from "../../common/dom.js";
+import { many } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").ImageCard} Item */
+/** @typedef {import("../../common/answers.js").ImageCard} Item */
 /** @typedef {import("./cell.js").Looks} Looks */
 
 const REST = 450;

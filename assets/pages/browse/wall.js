@@ -1,17 +1,17 @@
 /** The wall of thumbnails: a window over any number of images; only what is seen is in the page. */
 
 import { Cell } from "./cell.js";
-import { h, typing } from "../../shared/dom.js";
+import { h, typing } from "../../common/dom.js";
 import { Hover } from "./hover.js";
-import { get } from "../../shared/net.js";
-import * as memory from "../../shared/memory.js";
-import { attempt, tab } from "../../shared/site.js";
+import { get } from "../../common/net.js";
+import * as memory from "../../common/memory.js";
+import { attempt, tab } from "../../common/site.js";
 
 const PAGE = 100;
 const GAP = 6;
 const AHEAD = 1;
 
-/** @typedef {import("../../shared/answers.js").ImageCard} Item */
+/** @typedef {import("../../common/answers.js").ImageCard} Item */
 /** @typedef {import("./cell.js").Looks} Looks */
 /**
  * @typedef {{open: (item: Item) => void, picked: (ids: Set<number>) => void, counted: (total: number) => void,
@@ -89,7 +89,7 @@ export class Wall {
     this.pages.set(page, null);
     const url = this.url;
     try {
-      /** @type {import("../../shared/answers.js").ImagePage} */
+      /** @type {import("../../common/answers.js").ImagePage} */
       const found = await get(`${url}&offset=${page * PAGE}&limit=${PAGE}`, { signal: this.asked?.signal });
       if (url !== this.url) return;
       this.pages.set(page, found.items);

@@ -9,7 +9,7 @@ export const SOURCES = [
   ["val", "Validation split"],
   ["train", "Training split"],
 ];
-/** What is asked for by each of them. @type {Record<string, import("../../shared/answers.js").ImageChoice>} */
+/** What is asked for by each of them. @type {Record<string, import("../../common/answers.js").ImageChoice>} */
 export const ASKS = {
   all: {},
   new: { states: ["new"] },

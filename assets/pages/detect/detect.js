@@ -1,20 +1,20 @@
 /** Detect: run a model over images of the project, and try it on one picture. */
 
-import { carried } from "../../shared/carried.js";
+import { carried } from "../../common/carried.js";
 import { ASKS, named, SOURCES, TILES, WAYS } from "./choices.js";
-import { field, fill, h, redraw, say, select } from "../../shared/dom.js";
+import { field, fill, h, redraw, say, select } from "../../common/dom.js";
 import { FILTERS } from "../browse/filters.js";
 import { Foresight } from "./foresee.js";
-import { get, send, token } from "../../shared/net.js";
-import { Reading } from "../../shared/reading.js";
-import { attempt, page, poll, project, query, site, tab, toast } from "../../shared/site.js";
-import { nothingChosen } from "../../shared/nothing.js";
+import { get, send, token } from "../../common/net.js";
+import { Reading } from "../../common/reading.js";
+import { attempt, page, poll, project, query, site, tab, toast } from "../../common/site.js";
+import { nothingChosen } from "../../common/nothing.js";
 import { offer } from "../jobs/actions.js";
 import { progress } from "../jobs/progress.js";
 import { table } from "./runs.js";
 import { TryOut } from "./tryout.js";
 import { best } from "./worth.js";
-import { ago, many, share } from "../../shared/words.js";
+import { ago, many, share } from "../../common/words.js";
 
 /** @param {HTMLElement} element */
 export function mount(element) {
@@ -24,8 +24,8 @@ export function mount(element) {
   poll("detect", 1.5, ["jobs"], () => detect.follow());
 }
 
-/** @typedef {import("../../shared/answers.js").JobCard} Job */
-/** @typedef {import("../../shared/answers.js").DetectionChoice} Detecting */
+/** @typedef {import("../../common/answers.js").JobCard} Job */
+/** @typedef {import("../../common/answers.js").DetectionChoice} Detecting */
 /** @typedef {{actions: HTMLElement, status: HTMLElement, element: HTMLElement}} Panel */
 
 class Detect {
@@ -230,7 +230,7 @@ class Detect {
     return counts[this.source.value] ?? 0;
   }
 
-  /** What the form asks for. @returns {import("../../shared/answers.js").DetectionForm} */
+  /** What the form asks for. @returns {import("../../common/answers.js").DetectionForm} */
   wanted() {
     const [runtime, precision] = this.runtime.value.split(" ");
     const options = {
@@ -257,7 +257,7 @@ class Detect {
 
   detect() {
     return attempt(async () => {
-      /** @type {import("../../shared/answers.js").JobCard} */
+      /** @type {import("../../common/answers.js").JobCard} */
       const job = await send("POST", this.base(), { ...this.wanted(), key: token() });
       toast(
         job.state === "queued" ? "The detection waits for a worker." : "The detection has begun.",
@@ -269,7 +269,7 @@ class Detect {
 
   async follow() {
     if (!this.project || this.project !== project()) return false;
-    /** @type {import("../../shared/answers.js").AtWork | null} */
+    /** @type {import("../../common/answers.js").AtWork | null} */
     const now = await get(`${this.base()}/now`).catch(() => null);
     if (!now) return false;
     const ended = working(now).length < working(this.found).length;
@@ -310,7 +310,7 @@ function panel(job) {
   };
 }
 
-/** The jobs that have not ended. @param {import("../../shared/answers.js").AtWork} found */
+/** The jobs that have not ended. @param {import("../../common/answers.js").AtWork} found */
 function working(found) {
   return found.jobs.filter((job) => ["running", "queued", "paused"].includes(job.state));
 }

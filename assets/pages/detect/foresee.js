@@ -2,15 +2,15 @@
  * What a detection knows already and will take, what int8 costs, and why images of a run could not be read.
  */
 
-import { ask } from "../../shared/dialog.js";
-import { fill, h } from "../../shared/dom.js";
-import { get, send } from "../../shared/net.js";
-import { attempt, toast } from "../../shared/site.js";
-import { count, many, span } from "../../shared/words.js";
+import { ask } from "../../common/dialog.js";
+import { fill, h } from "../../common/dom.js";
+import { get, send } from "../../common/net.js";
+import { attempt, toast } from "../../common/site.js";
+import { count, many, span } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").Foreseen} Recall */
-/** @typedef {import("../../shared/answers.js").Expectation} Expectation */
-/** @typedef {import("../../shared/answers.js").DetectionForm} Wanted */
+/** @typedef {import("../../common/answers.js").Foreseen} Recall */
+/** @typedef {import("../../common/answers.js").Expectation} Expectation */
+/** @typedef {import("../../common/answers.js").DetectionForm} Wanted */
 
 /** The sentences under the form; they follow what is chosen in it. */
 export class Foresight {

@@ -1,13 +1,13 @@
 /** The table of the newest runs. */
 
-import { h } from "../../shared/dom.js";
-import { address } from "../../shared/site.js";
-import { ago, count, model } from "../../shared/words.js";
+import { h } from "../../common/dom.js";
+import { address } from "../../common/site.js";
+import { ago, count, model } from "../../common/words.js";
 import { failures } from "./foresee.js";
 
 /**
  * The newest runs, each with the way to its review.
- * @param {import("../../shared/answers.js").RunCard[]} runs @param {string} of the project @param {string} base of its detections
+ * @param {import("../../common/answers.js").RunCard[]} runs @param {string} of the project @param {string} base of its detections
  */
 export function table(runs, of, base) {
   const heads = ["Run", "Model", "Images", "Detections", "Unreadable", "Speed", "When", ""];

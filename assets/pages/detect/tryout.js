@@ -1,9 +1,9 @@
 /** Drop pictures to try a model on them; they join the project only where that is asked for. */
 
-import { field, fill, h } from "../../shared/dom.js";
-import { get, send, token, upload } from "../../shared/net.js";
-import { address, attempt, project, site } from "../../shared/site.js";
-import { count, many, share, span } from "../../shared/words.js";
+import { field, fill, h } from "../../common/dom.js";
+import { get, send, token, upload } from "../../common/net.js";
+import { address, attempt, project, site } from "../../common/site.js";
+import { count, many, share, span } from "../../common/words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const FINAL = ["done", "failed", "cancelled"];
@@ -12,8 +12,8 @@ const EVERY = 100; // milliseconds between looks at the job
 /** Pictures beyond these are left out: who has more wants a run. */
 const MOST = 12;
 
-/** @typedef {import("../../shared/answers.js").JobCard} Job */
-/** @typedef {import("../../shared/answers.js").TriedBox} Found */
+/** @typedef {import("../../common/answers.js").JobCard} Job */
+/** @typedef {import("../../common/answers.js").TriedBox} Found */
 /** @typedef {{width: number, height: number}} Size */
 
 export class TryOut {
@@ -135,7 +135,7 @@ export class TryOut {
     body.append("model", this.model());
     said.textContent = "Sending …";
     const base = `/api/projects/${encodeURIComponent(project())}/detect/try`;
-    /** @type {import("../../shared/answers.js").TriedPicture | Error} */
+    /** @type {import("../../common/answers.js").TriedPicture | Error} */
     const begun = await send("POST", base, body).catch((error) => error);
     if (!newest()) return;
     said.textContent = "";

@@ -1,6 +1,6 @@
 /** Which model a person is offered first: one that was measured to find something. */
 
-/** @typedef {import("../../shared/answers.js").ModelCard} Model */
+/** @typedef {import("../../common/answers.js").ModelCard} Model */
 
 /** Below this nothing is found that one could work with. */
 const NOTHING = 0.05;

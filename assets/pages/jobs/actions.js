@@ -1,13 +1,13 @@
 /** What may be done with a job: pause, resume, cancel, retry. */
 
-import { ask } from "../../shared/dialog.js";
-import { h, redraw } from "../../shared/dom.js";
-import { send } from "../../shared/net.js";
-import { attempt } from "../../shared/site.js";
+import { ask } from "../../common/dialog.js";
+import { h, redraw } from "../../common/dom.js";
+import { send } from "../../common/net.js";
+import { attempt } from "../../common/site.js";
 
-/** @typedef {import("../../shared/answers.js").JobCard} Job */
+/** @typedef {import("../../common/answers.js").JobCard} Job */
 
-/** @type {Record<import("../../shared/answers.js").JobState, string[]>} */
+/** @type {Record<import("../../common/answers.js").JobState, string[]>} */
 const DOES = {
   running: ["pause", "cancel"],
   queued: ["cancel"],

@@ -1,11 +1,11 @@
 /** The cluster as its workers see it: nodes, what is free, whose work they carry. */
 
-import { h } from "../../shared/dom.js";
-import { ago, count, many } from "../../shared/words.js";
+import { h } from "../../common/dom.js";
+import { ago, count, many } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").Node} Node */
+/** @typedef {import("../../common/answers.js").Node} Node */
 
-/** What stands under Cluster. @param {import("../../shared/answers.js").Presence[]} workers */
+/** What stands under Cluster. @param {import("../../common/answers.js").Presence[]} workers */
 export function cluster(workers) {
   if (workers.length === 0) {
     return h(
@@ -42,7 +42,7 @@ function does(jobs) {
   return jobs.length > 0 && `, carries out ${jobs.map((id) => `#${id}`).join(", ")}`;
 }
 
-/** @param {import("../../shared/answers.js").Sight} sees */
+/** @param {import("../../common/answers.js").Sight} sees */
 function nodes(sees) {
   const rows = sees.nodes ?? [];
   if (!rows.length) {
@@ -55,7 +55,7 @@ function nodes(sees) {
   const heads = ["Node", "Cores", "GPUs", "Memory", "Free cores", "Carries"].map((name, at) =>
     h(`th${at && at < 5 ? ".number" : ""}`, {}, name)
   );
-  /** @type {Partial<import("../../shared/answers.js").Amounts>} */
+  /** @type {Partial<import("../../common/answers.js").Amounts>} */
   const free = sees.free ?? {};
   return [
     h(

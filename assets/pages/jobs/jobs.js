@@ -2,13 +2,13 @@
 
 import { sure, verbs } from "./actions.js";
 import { cluster } from "./cluster.js";
-import { fill, h, select } from "../../shared/dom.js";
+import { fill, h, select } from "../../common/dom.js";
 import { Log } from "./log.js";
-import { get, send } from "../../shared/net.js";
-import { Reading } from "../../shared/reading.js";
+import { get, send } from "../../common/net.js";
+import { Reading } from "../../common/reading.js";
 import { state, times, what, WORDS } from "./row.js";
 import { warehouse } from "./warehouse.js";
-import { attempt, page, poll, project } from "../../shared/site.js";
+import { attempt, page, poll, project } from "../../common/site.js";
 
 /** @param {HTMLElement} element */
 export function mount(element) {
@@ -18,10 +18,10 @@ export function mount(element) {
   poll("jobs", 2, ["jobs"], () => jobs.load());
 }
 
-/** @typedef {import("../../shared/answers.js").JobCard} Job */
-/** @typedef {import("../../shared/answers.js").JobList} Listing */
-/** @typedef {import("../../shared/answers.js").Presence} Worker */
-/** @typedef {import("../../shared/answers.js").WarehouseCard} Warehouse */
+/** @typedef {import("../../common/answers.js").JobCard} Job */
+/** @typedef {import("../../common/answers.js").JobList} Listing */
+/** @typedef {import("../../common/answers.js").Presence} Worker */
+/** @typedef {import("../../common/answers.js").WarehouseCard} Warehouse */
 
 class Jobs {
   /** @param {HTMLElement} element */

@@ -1,9 +1,9 @@
 /** The log of a job as it grows. */
 
-import { h } from "../../shared/dom.js";
-import { get } from "../../shared/net.js";
+import { h } from "../../common/dom.js";
+import { get } from "../../common/net.js";
 
-/** @typedef {import("../../shared/answers.js").JobEvent} JobEvent */
+/** @typedef {import("../../common/answers.js").JobEvent} JobEvent */
 
 const FILE = "Show the log file";
 

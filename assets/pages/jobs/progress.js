@@ -1,9 +1,9 @@
 /** How far a job is, as a bar and a sentence. */
 
-import { h } from "../../shared/dom.js";
-import { span } from "../../shared/words.js";
+import { h } from "../../common/dom.js";
+import { span } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").JobCard} Job */
+/** @typedef {import("../../common/answers.js").JobCard} Job */
 
 /**
  * How far a job is: the bar, the sentence, the time left.

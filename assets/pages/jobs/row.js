@@ -1,10 +1,10 @@
 /** The parts of a job's row in the list: what it is, where it stands, its times. */
 
-import { h } from "../../shared/dom.js";
-import { address } from "../../shared/site.js";
-import { ago, count, many, share, span } from "../../shared/words.js";
+import { h } from "../../common/dom.js";
+import { address } from "../../common/site.js";
+import { ago, count, many, share, span } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").JobCard} Job */
+/** @typedef {import("../../common/answers.js").JobCard} Job */
 
 /** The states of a job in words. */
 export const WORDS = {

@@ -1,10 +1,10 @@
 /** How the warehouse stands, into which results are published; nothing where there is none. */
 
-import { fill, h } from "../../shared/dom.js";
-import { send } from "../../shared/net.js";
-import { attempt } from "../../shared/site.js";
+import { fill, h } from "../../common/dom.js";
+import { send } from "../../common/net.js";
+import { attempt } from "../../common/site.js";
 
-/** @typedef {import("../../shared/answers.js").WarehouseCard} Warehouse */
+/** @typedef {import("../../common/answers.js").WarehouseCard} Warehouse */
 
 /** @param {HTMLElement} place @param {Warehouse} stands @param {() => any} then after it was hurried */
 export function warehouse(place, { told, waiting, failing }, then) {

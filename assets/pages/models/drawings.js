@@ -1,13 +1,13 @@
 /** Drawings of what was measured: precision over recall, and the confusion of classes. */
 
-import { h } from "../../shared/dom.js";
-import { count, share } from "../../shared/words.js";
+import { h } from "../../common/dom.js";
+import { count, share } from "../../common/words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const GREY = "#9aa3ad";
 
 /**
- * @param {Record<string, import("../../shared/answers.js").CurvePoints>} curves by class
+ * @param {Record<string, import("../../common/answers.js").CurvePoints>} curves by class
  * @param {Record<string, string>} colors of the classes
  */
 export function precisionRecall(curves, colors) {
@@ -53,7 +53,7 @@ export function precisionRecall(curves, colors) {
 }
 
 /**
- * @param {import("../../shared/answers.js").Confusion} found rows: what is there; columns: what was said
+ * @param {import("../../common/answers.js").Confusion} found rows: what is there; columns: what was said
  */
 export function confusion(found) {
   const most = Math.max(1, ...found.matrix.flat());

@@ -1,13 +1,13 @@
 /** What was measured of a model: by class, in drawings, and where it differs from another one. */
 
-import { h } from "../../shared/dom.js";
+import { h } from "../../common/dom.js";
 import { confusion, precisionRecall } from "./drawings.js";
-import { address, project } from "../../shared/site.js";
-import { count, many, share } from "../../shared/words.js";
+import { address, project } from "../../common/site.js";
+import { count, many, share } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").Evaluation} Evaluation */
-/** @typedef {import("../../shared/answers.js").Against} Against */
-/** @typedef {keyof import("../../shared/answers.js").ClassFigures} Figure */
+/** @typedef {import("../../common/answers.js").Evaluation} Evaluation */
+/** @typedef {import("../../common/answers.js").Against} Against */
+/** @typedef {keyof import("../../common/answers.js").ClassFigures} Figure */
 
 const SHOWN = 40;
 /** @type {Record<string, string>} */
@@ -48,8 +48,8 @@ export function measured(told, colors) {
 }
 
 /**
- * @param {Record<string, import("../../shared/answers.js").ClassFigures>} seen
- * @param {Record<string, import("../../shared/answers.js").FigureDifference>} against
+ * @param {Record<string, import("../../common/answers.js").ClassFigures>} seen
+ * @param {Record<string, import("../../common/answers.js").FigureDifference>} against
  * @param {string | undefined} other the model that is compared with
  */
 function perClass(seen, against, other) {
@@ -100,7 +100,7 @@ function perClass(seen, against, other) {
   );
 }
 
-/** @param {import("../../shared/answers.js").FigureDifference | undefined} found */
+/** @param {import("../../common/answers.js").FigureDifference | undefined} found */
 function delta(found) {
   if (!found || found.difference === null || found.difference === undefined) return h("td.number", {}, "");
   const words = `${found.difference >= 0 ? "+" : "−"}${share(Math.abs(found.difference))}`;
@@ -125,7 +125,7 @@ function byImage(against) {
   const sum = (key) => rows.reduce((total, one) => total + one[key], 0);
   /** @param {number} number */
   const changed = (number) => h("td.number", {}, number ? count(number) : "·");
-  /** @param {import("../../shared/answers.js").ImageDifference} one */
+  /** @param {import("../../common/answers.js").ImageDifference} one */
   const line = (one) =>
     h(
       "tr",

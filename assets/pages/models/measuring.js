@@ -1,15 +1,15 @@
 /** A measurement asked for: of a model, or of what another program found; then what came out. */
 
-import { ask } from "../../shared/dialog.js";
-import { field, h, select } from "../../shared/dom.js";
+import { ask } from "../../common/dialog.js";
+import { field, h, select } from "../../common/dom.js";
 import { measured } from "./measured.js";
-import { send, token, upload } from "../../shared/net.js";
-import { project } from "../../shared/site.js";
+import { send, token, upload } from "../../common/net.js";
+import { project } from "../../common/site.js";
 import { follow } from "../projects/transfers.js";
-import { count, many, share } from "../../shared/words.js";
+import { count, many, share } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").JobCard} Job */
-/** @typedef {import("../../shared/answers.js").ModelCard} Model */
+/** @typedef {import("../../common/answers.js").JobCard} Job */
+/** @typedef {import("../../common/answers.js").ModelCard} Model */
 /** @typedef {Record<string, string>} Colors by the names of the classes */
 
 /**
@@ -96,7 +96,7 @@ async function show(title, job, colors) {
   return true;
 }
 
-/** The figures of an evaluation in one line. @param {import("../../shared/answers.js").Evaluation} found */
+/** The figures of an evaluation in one line. @param {import("../../common/answers.js").Evaluation} found */
 function headline(found) {
   const chosen = `mAP@${share(found.iou, 2).replace(/0$/, "")}`;
   const detected = new Map([[chosen, found.map], ["mAP@.5", found.map50], ["mAP .5:.95", found.map50_95]]);

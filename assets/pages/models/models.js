@@ -1,15 +1,15 @@
 /** Models: the versions of a project, what each is worth, which is the champion. */
 
-import { ask } from "../../shared/dialog.js";
-import { field, fill, h, select } from "../../shared/dom.js";
+import { ask } from "../../common/dialog.js";
+import { field, fill, h, select } from "../../common/dom.js";
 import { evaluate, judge } from "./measuring.js";
 import { measured } from "./measured.js";
-import { get, send } from "../../shared/net.js";
-import { Reading } from "../../shared/reading.js";
-import { address, attempt, page, poll, project, query, toast } from "../../shared/site.js";
-import { noSuch, nothingChosen } from "../../shared/nothing.js";
+import { get, send } from "../../common/net.js";
+import { Reading } from "../../common/reading.js";
+import { address, attempt, page, poll, project, query, toast } from "../../common/site.js";
+import { noSuch, nothingChosen } from "../../common/nothing.js";
 import { follow } from "../projects/transfers.js";
-import { ago, count, share, span } from "../../shared/words.js";
+import { ago, count, share, span } from "../../common/words.js";
 
 const STATES = { training: "Training", ready: "Ready", failed: "Failed", cancelled: "Cancelled" };
 
@@ -21,8 +21,8 @@ export function mount(element) {
   poll("models", 4, ["models", "jobs"], () => models.load());
 }
 
-/** @typedef {import("../../shared/answers.js").ModelCard} Model */
-/** @typedef {import("../../shared/answers.js").ModelDetails} Details */
+/** @typedef {import("../../common/answers.js").ModelCard} Model */
+/** @typedef {import("../../common/answers.js").ModelDetails} Details */
 /** @typedef {import("./measuring.js").Colors} Colors */
 
 class Models {
@@ -71,7 +71,7 @@ class Models {
     if (!chosen) return this.lack(named);
     const shown = JSON.stringify([chosen, found.find((one) => one.champion)?.name]);
     if (shown === this.shown) return undefined;
-    /** @returns {Promise<[Details, import("../../shared/answers.js").Project]>} */
+    /** @returns {Promise<[Details, import("../../common/answers.js").Project]>} */
     const ask = () =>
       Promise.all([get(`/api/models/${chosen.id}`), get(`/api/projects/${encodeURIComponent(project())}`)]);
     return this.close.show(String(chosen.id), ask, ([told, of]) => {

@@ -1,12 +1,12 @@
 /** One's own account: another password, and where one is logged in. */
 
-import { ask } from "../../shared/dialog.js";
-import { field, h, refill } from "../../shared/dom.js";
-import { get, send } from "../../shared/net.js";
-import { attempt, toast } from "../../shared/site.js";
-import { ago } from "../../shared/words.js";
+import { ask } from "../../common/dialog.js";
+import { field, h, refill } from "../../common/dom.js";
+import { get, send } from "../../common/net.js";
+import { attempt, toast } from "../../common/site.js";
+import { ago } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").LoginCard} Login */
+/** @typedef {import("../../common/answers.js").LoginCard} Login */
 
 /** Show one's own account. @param {string} name */
 export async function account(name) {

@@ -1,12 +1,12 @@
 /** The classes of a project: name, colour, key, severity, order; merge one into another. */
 
-import { ask } from "../../shared/dialog.js";
-import { field, h, refill, select } from "../../shared/dom.js";
-import { get, send } from "../../shared/net.js";
-import { attempt, site, toast } from "../../shared/site.js";
-import { many } from "../../shared/words.js";
+import { ask } from "../../common/dialog.js";
+import { field, h, refill, select } from "../../common/dom.js";
+import { get, send } from "../../common/net.js";
+import { attempt, site, toast } from "../../common/site.js";
+import { many } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").Class} Class */
+/** @typedef {import("../../common/answers.js").Class} Class */
 /** @typedef {() => Promise<any>} Draw shows what the server holds now */
 /** @typedef {{id: number, element: HTMLElement, show: (now: Class, every: Class[]) => void}} Line */
 
@@ -18,7 +18,7 @@ export async function choices(project) {
   /** @type {Line[]} */
   let lines = [];
   const draw = async () => {
-    /** @type {import("../../shared/answers.js").Project} */
+    /** @type {import("../../common/answers.js").Project} */
     const { classes } = await get(of);
     // Whoever types in the next field by now must not lose it: lines stay where they can.
     if (lines.length > 0 && lines.map((one) => one.id).join() === classes.map((one) => one.id).join()) {
@@ -155,7 +155,7 @@ function merger(one, all, base, draw) {
 function remover(one, base, draw) {
   const remove = () =>
     attempt(async () => {
-      /** @type {import("../../shared/answers.js").Uses} */
+      /** @type {import("../../common/answers.js").Uses} */
       const { boxes, images } = await get(`${base}/${one.id}/uses`);
       const told = images === 0
         ? "No label has it."

@@ -1,11 +1,11 @@
 /** Who works in a project: everybody with an account, or chosen people. */
 
-import { ask } from "../../shared/dialog.js";
-import { fill, h } from "../../shared/dom.js";
-import { get, send } from "../../shared/net.js";
-import { attempt, toast } from "../../shared/site.js";
+import { ask } from "../../common/dialog.js";
+import { fill, h } from "../../common/dom.js";
+import { get, send } from "../../common/net.js";
+import { attempt, toast } from "../../common/site.js";
 
-/** @typedef {import("../../shared/answers.js").Person} Person */
+/** @typedef {import("../../common/answers.js").Person} Person */
 
 /** Show and change the members. @param {{id: number, name: string}} project */
 export async function members(project) {

@@ -1,12 +1,12 @@
 /** Accounts: who may enter, and as what. */
 
 import { logins } from "./account.js";
-import { ask } from "../../shared/dialog.js";
-import { field, h, refill, select } from "../../shared/dom.js";
-import { get, send } from "../../shared/net.js";
-import { attempt, toast } from "../../shared/site.js";
+import { ask } from "../../common/dialog.js";
+import { field, h, refill, select } from "../../common/dom.js";
+import { get, send } from "../../common/net.js";
+import { attempt, toast } from "../../common/site.js";
 
-/** @typedef {import("../../shared/answers.js").Person} Person */
+/** @typedef {import("../../common/answers.js").Person} Person */
 /** @typedef {(found: Person[]) => any} Draw */
 
 const ROLES = [["viewer", "Viewer: looks"], ["labeler", "Labeler: labels and reviews"], [

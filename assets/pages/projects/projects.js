@@ -1,17 +1,17 @@
 /** Projects: what there is and how far it is; make one, its classes. */
 
 import { choices } from "./classes.js";
-import { ask } from "../../shared/dialog.js";
-import { field, fill, h, select } from "../../shared/dom.js";
+import { ask } from "../../common/dialog.js";
+import { field, fill, h, select } from "../../common/dom.js";
 import { members } from "./members.js";
-import { get, send } from "../../shared/net.js";
-import { Reading } from "../../shared/reading.js";
+import { get, send } from "../../common/net.js";
+import { Reading } from "../../common/reading.js";
 import { removal } from "./removal.js";
 import { exportFrom, importInto } from "./transfers.js";
-import { address, go, page, poll, site, toast } from "../../shared/site.js";
-import { count, many } from "../../shared/words.js";
+import { address, go, page, poll, site, toast } from "../../common/site.js";
+import { count, many } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").ProjectCard} Summary */
+/** @typedef {import("../../common/answers.js").ProjectCard} Summary */
 
 /** @param {HTMLElement} element */
 export function mount(element) {
@@ -168,7 +168,7 @@ async function create() {
     { name: "task" },
   );
   const classes = h("textarea", { name: "classes", rows: 4, placeholder: "short\nopen\nmousebite" });
-  /** @type {import("../../shared/answers.js").Project | undefined} */
+  /** @type {import("../../common/answers.js").Project | undefined} */
   let made;
   const agree = async () => {
     const names = classes.value.split("\n").map((/** @type {string} */ line) => line.trim()).filter(Boolean);

@@ -1,10 +1,10 @@
 /** What is taken away for good: a project with all that hangs on it, or images put away before. */
 
-import { ask } from "../../shared/dialog.js";
-import { field, h } from "../../shared/dom.js";
-import { get, send } from "../../shared/net.js";
-import { attempt, site, toast } from "../../shared/site.js";
-import { many } from "../../shared/words.js";
+import { ask } from "../../common/dialog.js";
+import { field, h } from "../../common/dom.js";
+import { get, send } from "../../common/net.js";
+import { attempt, site, toast } from "../../common/site.js";
+import { many } from "../../common/words.js";
 
 /** Say what would go, and let it go once the name is typed. @param {{name: string}} project */
 export async function removal(project) {

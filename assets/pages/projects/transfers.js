@@ -1,12 +1,12 @@
 /** Pictures in, labels out: upload or name a place, then follow the job that does it. */
 
-import { ask } from "../../shared/dialog.js";
-import { field, fill, h, select } from "../../shared/dom.js";
+import { ask } from "../../common/dialog.js";
+import { field, fill, h, select } from "../../common/dom.js";
 import { FILTERS } from "../browse/filters.js";
-import { Failure, get, send, token, upload } from "../../shared/net.js";
-import { attempt, project, query, site, toast } from "../../shared/site.js";
+import { Failure, get, send, token, upload } from "../../common/net.js";
+import { attempt, project, query, site, toast } from "../../common/site.js";
 import { progress } from "../jobs/progress.js";
-import { bytes, count, many } from "../../shared/words.js";
+import { bytes, count, many } from "../../common/words.js";
 
 const FORMATS = [
   ["auto", "Recognise it"],
@@ -32,7 +32,7 @@ const FINAL = ["done", "failed", "cancelled"];
 const AT_ONCE = 3;
 const SHOWN = 50;
 
-/** @typedef {import("../../shared/answers.js").JobCard} Job */
+/** @typedef {import("../../common/answers.js").JobCard} Job */
 /** @typedef {{id?: number, name: string}} Named */
 /** @typedef {{file: string, line?: number, reason: string}} Problem */
 

@@ -1,8 +1,8 @@
 /** What stands in the place of the picture where a queue ends, and where there is none. */
 
-import { h } from "../../shared/dom.js";
-import { go } from "../../shared/site.js";
-import * as words from "../../shared/words.js";
+import { h } from "../../common/dom.js";
+import { go } from "../../common/site.js";
+import * as words from "../../common/words.js";
 
 /** What was decided, and what comes next. @param {import("./review.js").Review} page @returns {HTMLElement} */
 export function finished(page) {

@@ -1,9 +1,9 @@
 /** The line above the picture of a review: which images of which run, in what order. */
 
-import { fill, h, select } from "../../shared/dom.js";
-import * as net from "../../shared/net.js";
-import { go } from "../../shared/site.js";
-import * as words from "../../shared/words.js";
+import { fill, h, select } from "../../common/dom.js";
+import * as net from "../../common/net.js";
+import { go } from "../../common/site.js";
+import * as words from "../../common/words.js";
 
 /** @type {[string, string][]} */
 const SORTS = [

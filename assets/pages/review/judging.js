@@ -1,9 +1,9 @@
 /** The parts of the review's panel, and what accepting and refusing a detection does to the image. */
 
-import { fill, h } from "../../shared/dom.js";
-import { swatch } from "../../shared/letters.js";
+import { fill, h } from "../../common/dom.js";
+import { swatch } from "../../common/letters.js";
 import { nameOf } from "../../desk/desk.js";
-import { many } from "../../shared/words.js";
+import { many } from "../../common/words.js";
 import { tip } from "../../desk/keys.js";
 import { short } from "../../desk/panel/panel.js";
 import * as verdicts from "./verdicts.js";

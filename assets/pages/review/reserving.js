@@ -1,12 +1,12 @@
 /** A bench whose images are reserved for this tab while it works through them: no two people decide one. */
 
-import * as net from "../../shared/net.js";
-import { toast } from "../../shared/site.js";
+import * as net from "../../common/net.js";
+import { toast } from "../../common/site.js";
 import { Bench } from "../../desk/bench.js";
 import { Heading } from "./heading.js";
 
 /**
- * @typedef {import("../../shared/answers.js").TakenImages} Taken images reserved for this tab, and how many
+ * @typedef {import("../../common/answers.js").TakenImages} Taken images reserved for this tab, and how many
  *   more there are
  */
 
@@ -130,7 +130,7 @@ export class Reserving extends Bench {
   async refresh() {
     const { item } = this.desk;
     if (!item || item.repeat || performance.now() - (item.seen ?? 0) < STALE) return;
-    /** @type {import("../../shared/answers.js").ImagesOfRun | null} */
+    /** @type {import("../../common/answers.js").ImagesOfRun | null} */
     const answer = await net.get(`/api/runs/${this.run}/images/${item.id}`).catch(() => null);
     if (answer) this.desk.receive(answer.items);
     item.seen = performance.now();

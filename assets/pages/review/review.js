@@ -14,12 +14,12 @@ import { comparison, runList } from "./runlist.js";
 import { Wall } from "./sweep.js";
 import * as verdicts from "./verdicts.js";
 import { why } from "./why.js";
-import { fill, h } from "../../shared/dom.js";
-import { swatch } from "../../shared/letters.js";
-import * as memory from "../../shared/memory.js";
-import * as net from "../../shared/net.js";
-import { noSuch, nothingChosen } from "../../shared/nothing.js";
-import { address, go, poll, query as asks, tab, toast } from "../../shared/site.js";
+import { fill, h } from "../../common/dom.js";
+import { swatch } from "../../common/letters.js";
+import * as memory from "../../common/memory.js";
+import * as net from "../../common/net.js";
+import { noSuch, nothingChosen } from "../../common/nothing.js";
+import { address, go, poll, query as asks, tab, toast } from "../../common/site.js";
 
 /**
  * @typedef {import("../../desk/types.js").Item} Item
@@ -282,7 +282,7 @@ export class Review extends Reserving {
       if (this.saver.status.kind !== "saving") return this.stage.hint("Not everything is saved yet.");
       await new Promise((done) => this.saver.addEventListener("status", done, { once: true }));
     }
-    /** @type {import("../../shared/answers.js").PastSheets} */
+    /** @type {import("../../common/answers.js").PastSheets} */
     const answer = await net.get(`/api/runs/${this.run}/undo?image=${Math.max(0, desk.item?.id ?? 0)}`).catch(
       (error) => (toast(error.message, "failed"), { image: 0 }),
     );

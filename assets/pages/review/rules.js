@@ -1,7 +1,7 @@
 /** The project's rule as this page knows it: it holds for all who review, and anybody may change it. */
 
-import * as net from "../../shared/net.js";
-import { toast } from "../../shared/site.js";
+import * as net from "../../common/net.js";
+import { toast } from "../../common/site.js";
 
 /** @typedef {import("./verdicts.js").Rule} Rule */
 

@@ -1,7 +1,7 @@
 /** The parts of the review's panel that set what is shown, and when a board fails. */
 
-import { fill, h, select } from "../../shared/dom.js";
-import { swatch } from "../../shared/letters.js";
+import { fill, h, select } from "../../common/dom.js";
+import { swatch } from "../../common/letters.js";
 import { short } from "../../desk/panel/panel.js";
 
 /** @typedef {import("./review.js").Review} Review */

@@ -1,18 +1,18 @@
 /** The runs of a project: what each found, how fast, and how far the review is. */
 
-import { fill, h, select } from "../../shared/dom.js";
-import * as net from "../../shared/net.js";
-import { go } from "../../shared/site.js";
-import * as words from "../../shared/words.js";
+import { fill, h, select } from "../../common/dom.js";
+import * as net from "../../common/net.js";
+import { go } from "../../common/site.js";
+import * as words from "../../common/words.js";
 import { short } from "../../desk/panel/panel.js";
 
 /**
- * @typedef {import("../../shared/answers.js").ReviewedRun} Run
- * @typedef {import("../../shared/answers.js").Kappa} Agreement
- * @typedef {import("../../shared/answers.js").RunFigures} Figures
+ * @typedef {import("../../common/answers.js").ReviewedRun} Run
+ * @typedef {import("../../common/answers.js").Kappa} Agreement
+ * @typedef {import("../../common/answers.js").RunFigures} Figures
  * @typedef {Map<string, Figures | null>} Counted figures that were counted before
- * @typedef {import("../../shared/answers.js").Proposal} Detection
- * @typedef {import("../../shared/answers.js").ChangedImage} Change
+ * @typedef {import("../../common/answers.js").Proposal} Detection
+ * @typedef {import("../../common/answers.js").ChangedImage} Change
  */
 
 const EXPORTS = [["csv", "CSV"], ["parquet", "Parquet"], ["coco", "COCO"]];
@@ -65,7 +65,7 @@ async function countAll(rows) {
 /** Two runs of the same images: what the later one gained and lost.
  * @param {string} project @param {number} run @param {number} against */
 export async function comparison(project, run, against) {
-  /** @type {[import("../../shared/answers.js").ChangedImages, Run[]]} */
+  /** @type {[import("../../common/answers.js").ChangedImages, Run[]]} */
   const [found, runs] = await Promise.all([
     net.get(`/api/runs/${run}/against/${against}`),
     net.get(`/api/projects/${encodeURIComponent(project)}/runs`),

@@ -1,19 +1,19 @@
 /** The defect wall: crops of all detections of one class, most doubtful first, judged by sweep. */
 
-import { fill, h } from "../../shared/dom.js";
-import * as net from "../../shared/net.js";
-import { attempt, go, toast } from "../../shared/site.js";
-import * as words from "../../shared/words.js";
+import { fill, h } from "../../common/dom.js";
+import * as net from "../../common/net.js";
+import { attempt, go, toast } from "../../common/site.js";
+import * as words from "../../common/words.js";
 import { short } from "../../desk/panel/panel.js";
 import { draw, SIDE } from "./crop.js";
 import { nameOf, Sweeps } from "./sweeps.js";
 
 const PAGE = 96;
 /**
- * @typedef {import("../../shared/answers.js").WallTile
+ * @typedef {import("../../common/answers.js").WallTile
  *   & {sign?: HTMLElement, element?: HTMLElement, canvas?: HTMLCanvasElement}} Tile
  * @typedef {Pick<Tile, "image" | "idx" | "verdict" | "sign" | "element">} Judged a tile, or one that is not loaded
- * @typedef {import("../../shared/answers.js").WallPage & {tiles: Tile[]}} Part of the wall
+ * @typedef {import("../../common/answers.js").WallPage & {tiles: Tile[]}} Part of the wall
  */
 
 /** @type {Record<string, string>} */
@@ -248,7 +248,7 @@ export class Wall {
     const items = pairs.map(([tile, verdict]) => ({
       image: tile.image,
       idx: tile.idx,
-      verdict: /** @type {import("../../shared/answers.js").WallVerdict["verdict"]} */ (
+      verdict: /** @type {import("../../common/answers.js").WallVerdict["verdict"]} */ (
         verdict === "correct" ? "accept" : verdict
       ),
       before: tile.verdict,
@@ -261,7 +261,7 @@ export class Wall {
     this.saver.sweep(this.run, items);
   }
 
-  /** What the server did not take is shown as it was before, and said. @param {{entry: import("../../outbox/saving.js").Sweep, answers: import("../../shared/answers.js").SweptImage[]}} told */
+  /** What the server did not take is shown as it was before, and said. @param {{entry: import("../../outbox/saving.js").Sweep, answers: import("../../common/answers.js").SweptImage[]}} told */
   answered({ entry, answers }) {
     const refused = new Map(answers.filter((one) => one.error).map((one) => [one.image, one.error]));
     if (!refused.size) return;

@@ -1,6 +1,6 @@
 /** What this tab has swept, so that it can be taken back. */
 
-import * as memory from "../../shared/memory.js";
+import * as memory from "../../common/memory.js";
 
 const MOST_SWEEPS = 50;
 

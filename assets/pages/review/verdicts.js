@@ -6,7 +6,7 @@ import { nameOf } from "../../desk/desk.js";
 /**
  * @typedef {import("../../desk/types.js").Proposal} Proposal
  * @typedef {import("../../desk/types.js").Box} Box
- * @typedef {import("../../shared/answers.js").ReviewRule} Rule
+ * @typedef {import("../../common/answers.js").ReviewRule} Rule
  * @typedef {Pick<import("../../desk/desk.js").Desk, "item" | "sheet" | "refused" | "classes">} Board
  * @typedef {{detection: Proposal, word: string, label: Box | null, own: Box | null, open: boolean}} Stand
  */

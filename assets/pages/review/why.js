@@ -1,7 +1,7 @@
 /** Where the chosen box or detection comes from, and where it went. */
 
-import { fill, h } from "../../shared/dom.js";
-import * as net from "../../shared/net.js";
+import { fill, h } from "../../common/dom.js";
+import * as net from "../../common/net.js";
 
 /** @param {{desk: import("../../desk/desk.js").Desk}} page */
 export function why(page) {
@@ -18,7 +18,7 @@ export function why(page) {
     const name = id.includes(":") ? `${id.split(":")[0]}:${item.id}:${id.split(":")[1]}` : `${item.id}:${id}`;
     if (shown === `${name}/${item.version}`) return undefined;
     shown = `${name}/${item.version}`;
-    /** @type {import("../../shared/answers.js").Chain} */
+    /** @type {import("../../common/answers.js").Chain} */
     const answer = await net.get(`/api/why/${encodeURIComponent(name)}`).catch((error) => ({
       links: [{ what: "", text: error.message }],
     }));

@@ -1,7 +1,7 @@
 /** Curves of a training, one small drawing a figure, a point an epoch. */
 
-import { fill, h } from "../../shared/dom.js";
-import { count, share } from "../../shared/words.js";
+import { fill, h } from "../../common/dom.js";
+import { count, share } from "../../common/words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDE = 300, HIGH = 120, EDGE = 6;

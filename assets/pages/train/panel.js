@@ -1,20 +1,20 @@
 /** One training on the page: how far it is, what may be done with it, its curves and its log. */
 
-import { h, redraw, say } from "../../shared/dom.js";
-import { address } from "../../shared/site.js";
+import { h, redraw, say } from "../../common/dom.js";
+import { address } from "../../common/site.js";
 import { best, worthless } from "../detect/worth.js";
 import { offer } from "../jobs/actions.js";
 import { Log } from "../jobs/log.js";
 import { progress } from "../jobs/progress.js";
 import { Curves } from "./curves.js";
 
-/** @typedef {import("../../shared/answers.js").JobCard} Job */
-/** @typedef {import("../../shared/answers.js").ModelCard} Model */
+/** @typedef {import("../../common/answers.js").JobCard} Job */
+/** @typedef {import("../../common/answers.js").ModelCard} Model */
 
 export class Panel {
   /**
    * @param {number} id of the job @param {() => any} then after a button was pressed
-   * @param {() => import("../../shared/answers.js").TrainingChoice} known the project's models, and whether it has goldens
+   * @param {() => import("../../common/answers.js").TrainingChoice} known the project's models, and whether it has goldens
    */
   constructor(id, then, known) {
     this.then = then;

@@ -1,10 +1,10 @@
 /** What stands in the way of a training, and what it would learn from. */
 
-import { h } from "../../shared/dom.js";
-import { address } from "../../shared/site.js";
-import { count } from "../../shared/words.js";
+import { h } from "../../common/dom.js";
+import { address } from "../../common/site.js";
+import { count } from "../../common/words.js";
 
-/** @typedef {import("../../shared/answers.js").Preflight} Preflight */
+/** @typedef {import("../../common/answers.js").Preflight} Preflight */
 
 /** What cannot even be checked cannot be trained. @param {any} error @returns {Preflight} */
 export function refused(error) {

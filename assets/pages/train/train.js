@@ -1,13 +1,13 @@
 /** Train: choose a family and a start, see what stands in the way, retrain, watch the curves. */
 
-import { field, fill, h, select } from "../../shared/dom.js";
-import { get, send, token } from "../../shared/net.js";
-import { nothingChosen } from "../../shared/nothing.js";
+import { field, fill, h, select } from "../../common/dom.js";
+import { get, send, token } from "../../common/net.js";
+import { nothingChosen } from "../../common/nothing.js";
 import { Panel } from "./panel.js";
-import { Reading } from "../../shared/reading.js";
+import { Reading } from "../../common/reading.js";
 import { refused, report } from "./report.js";
-import { attempt, go, page, poll, project, query, toast } from "../../shared/site.js";
-import { span } from "../../shared/words.js";
+import { attempt, go, page, poll, project, query, toast } from "../../common/site.js";
+import { span } from "../../common/words.js";
 
 /** @type {[string, string, number][]} */
 const NUMBERS = [
@@ -30,8 +30,8 @@ export function mount(element) {
   poll("train", 2, ["jobs", "models"], () => train.follow());
 }
 
-/** @typedef {import("../../shared/answers.js").TrainingChoice} Training */
-/** @typedef {import("../../shared/answers.js").JobCard} Job */
+/** @typedef {import("../../common/answers.js").TrainingChoice} Training */
+/** @typedef {import("../../common/answers.js").JobCard} Job */
 /**
  * @typedef {{family: string, start: string, parameters: Record<string, string | number>, seed?: number}} Values
  *   what the form asks for
@@ -202,7 +202,7 @@ class Train {
     const box = h("input", { type: "checkbox", checked: this.found.grows, class: "for-labeler" });
     box.addEventListener("change", () =>
       attempt(async () => {
-        /** @type {import("../../shared/answers.js").Grow} */
+        /** @type {import("../../common/answers.js").Grow} */
         const answer = await send("PUT", `${this.base()}/training/grow`, { on: box.checked });
         this.found.grows = answer.on;
         toast(
@@ -265,7 +265,7 @@ class Train {
     return attempt(async () => {
       this.button.disabled = true;
       const body = { ...this.values, key: token() };
-      /** @type {import("../../shared/answers.js").BegunTraining} */
+      /** @type {import("../../common/answers.js").BegunTraining} */
       const made = await send("POST", `${this.base()}/training`, body).finally(
         () => (this.button.disabled = false),
       );
