@@ -21,6 +21,7 @@ CLEAN = (
     "boot.js",
     "canvas",
     "desk",
+    "header",
     "outbox",
     "pages",
     "common",
