@@ -1,0 +1,42 @@
+"""The tables: what people do, what workers carry out, and what models find, a module a room."""
+
+from __future__ import annotations
+
+from backend.storage.tables.base import Base
+from backend.storage.tables.jobs import JobEventRow, JobRow, WorkerRow
+from backend.storage.tables.labels import BoxRow, ImageRow, RevisionRow
+from backend.storage.tables.models import MetricRow, ModelRow, SnapshotImageRow, SnapshotRow
+from backend.storage.tables.people import LoginRow, PersonRow, SettingRow
+from backend.storage.tables.projects import ClassNameRow, ClassRow, ProjectRow, SelectionRow
+from backend.storage.tables.publishing import LoadRow, OutboxRow
+from backend.storage.tables.review import DecisionRow, LeaseRow, RepeatRow
+from backend.storage.tables.runs import DetectionRow, RunImageRow, RunRow
+
+__all__ = [
+    "Base",
+    "BoxRow",
+    "ClassNameRow",
+    "ClassRow",
+    "DecisionRow",
+    "DetectionRow",
+    "ImageRow",
+    "JobEventRow",
+    "JobRow",
+    "LeaseRow",
+    "LoadRow",
+    "LoginRow",
+    "MetricRow",
+    "ModelRow",
+    "OutboxRow",
+    "PersonRow",
+    "ProjectRow",
+    "RepeatRow",
+    "RevisionRow",
+    "RunImageRow",
+    "RunRow",
+    "SelectionRow",
+    "SettingRow",
+    "SnapshotImageRow",
+    "SnapshotRow",
+    "WorkerRow",
+]

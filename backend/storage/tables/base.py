@@ -1,0 +1,27 @@
+"""What all tables share: one list of them, their types, and keys that never come again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import Index, Text, text
+from sqlalchemy.orm import DeclarativeBase
+
+from backend.storage.types import Json, Moment
+
+TYPES: dict[Any, Any] = {datetime: Moment, dict[str, Any]: Json, list[Any]: Json, str: Text}
+
+
+class Base(DeclarativeBase):
+    type_annotation_map: ClassVar[dict[Any, Any]] = TYPES
+
+
+# A number that exports, reports and addresses may name means nothing else later.
+NEVER_AGAIN = {"sqlite_autoincrement": True}
+
+
+def unique_where(name: str, condition: str, *columns: str) -> Index:
+    """A unique index over the rows that meet a condition."""
+    where = text(condition)
+    return Index(name, *columns, unique=True, sqlite_where=where, postgresql_where=where)
