@@ -70,16 +70,19 @@ export class Wall {
     this.pages.clear();
     this.asked?.abort();
     this.asked = new AbortController();
+    // Whoever scrolls while the classes are on their way stays there; what is covered cannot be scrolled yet.
+    const seen = this.element.clientHeight > 0;
     if (moved) {
       this.current = this.anchor = -1;
       this.clear();
+      if (seen) this.element.scrollTop = 0;
     }
     const top = moved ? 0 : Math.floor(this.range()[0] / PAGE);
     const [looks] = await Promise.all([classes, this.fetch(top)]);
     this.looks = looks;
     for (const cell of this.cells.values()) cell.remove();
     this.cells.clear();
-    if (moved) this.element.scrollTop = 0;
+    if (moved && !seen) this.element.scrollTop = 0;
     this.layout();
   }
 

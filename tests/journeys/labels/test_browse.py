@@ -239,6 +239,28 @@ def test_images_of_a_hundred_thousand_are_not_all_in_the_page(page: Page, site: 
     assert page.locator(".cell").count() < 120
 
 
+def test_who_goes_to_the_end_before_the_classes_are_known_stays_there(
+    page: Page, site: Site
+) -> None:
+    project, held = site.project(images=6), list[Route]()
+    with site.database.write.begin() as session:
+        first = gallery.page(session, project.id, gallery.Filter()).items[0].image
+        many = [images.NewImage(f"z{n:03d}.png", first.sha256, 640, 640) for n in range(500)]
+        images.add(session, project.id, many, "test")
+    open_browse(page, project)
+    classes = re.compile(r"/api/projects/[^/?]+$")
+    page.route(classes, lambda route: held.append(route))
+    page.get_by_label("Text in the name").fill("z")
+    expect(page.locator(".wall-head .total")).to_have_text("500 images")
+    page.locator(".wall-scroll").press("End")
+    expect(page.locator(".cell.current")).to_have_attribute("aria-label", re.compile("z499.png"))
+    with page.expect_response(classes):
+        while held:
+            held.pop().continue_()
+    expect(page.locator(".cell.current")).to_have_attribute("aria-label", re.compile("z499.png"))
+    expect(page.locator(".cell.current")).to_be_in_viewport()
+
+
 def test_thumbnails_leave_lines_to_the_server_for_what_is_asked_meanwhile(
     page: Page, site: Site
 ) -> None:
