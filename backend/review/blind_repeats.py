@@ -6,7 +6,7 @@ A repeat changes no label and no decision: it is kept beside them, one a person 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from backend.errors import Invalid, NotFound
 from backend.labels import images
 from backend.review import decisions
 from backend.review.views import Reviewed
-from backend.storage import findings
+from backend.storage import engine, findings
 from backend.storage.tables import DecisionRow, RepeatRow, RunImageRow
 from backend.storage.types import now
 
@@ -126,13 +126,17 @@ def record(
     found = findings.detections(session, run_id, [image_id])[image_id]
     for idx in {*map(int, judged)}.difference(one.idx for one in found):
         raise Invalid(f"Run {run_id} has no detection {idx} in image {image_id}.")
-    row = session.get(RepeatRow, (run_id, image_id, author))
-    if row is None:
-        row = RepeatRow(run_id=run_id, image_id=image_id, author=author, seconds=0.0)
-        session.add(row)
+    row = _kept(session, {"run_id": run_id, "image_id": image_id, "author": author})
     row.at, row.judged, row.verdict = now(), judged, sheet.verdict or ""
     row.seconds += min(decisions.MOST_SECONDS, max(0.0, sheet.seconds))
     session.flush()
+
+
+def _kept(session: Session, key: Mapping[str, int | str]) -> RepeatRow:
+    """The answer's row, for this transaction alone: the same may be sent twice at once."""
+    empty = {"at": now(), "seconds": 0.0, "verdict": "", "judged": {}}
+    engine.insert_new(session, RepeatRow, [{**key, **empty}])
+    return session.get_one(RepeatRow, tuple(key.values()), with_for_update=True)
 
 
 def agreement(session: Session, run_id: int) -> Agreement:

@@ -18,7 +18,7 @@ from backend.labels import images, intake, labelling
 from backend.labels.images import NewImage
 from backend.models import registry
 from backend.projects import catalogue, classes, members, people
-from backend.review import decisions, judgements, views
+from backend.review import blind_repeats, decisions, judgements, views
 from backend.review.decisions import Sheet
 from backend.review.judgements import Answer
 from backend.storage import doors, findings
@@ -198,3 +198,16 @@ def test_a_project_has_one_champion_when_its_first_models_are_ready_at_once(
     )
     with database.read() as session:
         assert champions(session) == [first]
+
+
+def test_a_blind_answer_that_is_sent_twice_at_once_is_one(database: Database) -> None:
+    with database.write.begin() as session:
+        image = image_with_a_spur(session)
+    sheet = Sheet(0, (), run_id=RUN, accepted=(0,), verdict=Verdict.FAIL, seconds=1.0)
+
+    def answer(session: Session) -> None:
+        blind_repeats.record(session, RUN, image, sheet, "ana")
+
+    beside(database, answer, answer)
+    with database.read.begin() as session:
+        assert blind_repeats.repeated(session, RUN, "ana") == 1
