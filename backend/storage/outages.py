@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 SAFE = "Nothing that was saved is lost"
+_CROSSED = "Two changes stood in each other's way, and this one was not made."
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # What SQLite says, and what that means for the person who can act on it.
 _SQLITE = (
@@ -56,4 +57,8 @@ def _of_disk(error: OSError) -> str:
 def _of_server(error: DBAPIError) -> str:
     if "No space left" in str(error.orig) or "disk full" in str(error.orig).lower():
         return f"The disk of the database is full. {SAFE}: make room and try again."
+    if "deadlock" in str(error.orig).lower():
+        return (
+            f"Two changes stood in each other's way, and this one was not made. {SAFE}: try again."
+        )
     return f"The database does not answer: {reason(error)}. {SAFE}: try again when it is back."

@@ -8,7 +8,9 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +20,13 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 from sqlalchemy import create_engine, event, text
+from sqlalchemy.exc import OperationalError
 
 from app import server
 from app.premises import Premises
 from backend.settings import Settings
-from backend.storage import engine
+from backend.storage import engine, outages
+from backend.storage.tables import SettingRow
 from backend.storage.uploads import Uploads
 from tests import databases
 from tests.app.conftest import HERE, WRITE
@@ -240,3 +244,29 @@ SAYS = {
     "no database": "is no database of SQLite, so it is left as it is.",
     "cut short": "is cut short: bring a whole copy of it back.",
 }
+
+
+def test_two_changes_that_wait_for_each_other_are_told_apart(postgres: str) -> None:
+    opened = engine.open_url(databases.new_postgres_database(postgres))
+    engine.create_tables(opened)
+    with opened.write.begin() as session:
+        session.add_all(SettingRow(name=name, value="") for name in "ab")
+    met = threading.Barrier(2)
+
+    def change(order: str) -> str:
+        try:
+            with opened.write.begin() as session:
+                session.get_one(SettingRow, order[0], with_for_update=True)
+                met.wait()
+                session.get_one(SettingRow, order[1], with_for_update=True)
+        except OperationalError as error:
+            return outages.sentence(error)
+        return ""
+
+    with ThreadPoolExecutor(2) as pool:
+        told = "".join(pool.map(change, ("ab", "ba")))
+    opened.close()
+    assert told == (
+        "Two changes stood in each other's way, and this one was not made. "
+        "Nothing that was saved is lost: try again."
+    )
