@@ -84,6 +84,16 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield port
 
 
+@pytest.fixture(params=["sqlite", "postgres", "snowflake"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> warehouses.Place:
+    """An empty warehouse of each kind."""
+    if request.param == "postgres":
+        url = databases.new_postgres_database(request.getfixturevalue("postgres"))
+        return warehouses.place("postgres", tmp_path, url)
+    port = request.getfixturevalue("emulator") if request.param == "snowflake" else 0
+    return warehouses.place(request.param, tmp_path, port=port)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.Database]:
     """An empty database with all tables: SQLite, then PostgreSQL."""

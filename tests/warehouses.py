@@ -17,10 +17,12 @@ from typing import Any
 
 import psycopg
 from pydantic import SecretStr
+from sqlalchemy import make_url
 
 from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.warehouse import loading, outbox
+from backend.warehouse.address import Address
 
 SECRET = "hidden-word"
 SERVE = "import uvicorn, fakesnow.server as s; uvicorn.run(s.app, host='127.0.0.1', port={port}, log_level='critical')"  # noqa: E501
@@ -46,6 +48,17 @@ class Place:
         with closing(connector(self.port, self.database)) as snow, snow.cursor() as cursor:
             rows: list[tuple[Any, ...]] = cursor.execute(sql).fetchall()
             return rows
+
+    @property
+    def address(self) -> Address:
+        """Where it is, without any file of connections."""
+        if not self.port:
+            return Address(make_url(self.url).get_backend_name(), make_url(self.url))
+        options = {
+            "account": "fakesnow", "user": "loupe", "host": "127.0.0.1", "port": self.port,
+            "protocol": "http", "database": self.database, "schema": "s1",
+        }  # fmt: skip
+        return Address("snowflake", make_url(self.url), options, {"password": SecretStr(SECRET)})
 
 
 def connector(port: int, database: str) -> Any:

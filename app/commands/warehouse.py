@@ -13,11 +13,11 @@ from app import terminal
 from app.commands import tools
 from app.commands.jobs import waiting
 from app.terminal import AsJson
-from backend.errors import NotFound, Refused, Unavailable
+from backend.errors import Invalid, NotFound, Refused, Unavailable
 from backend.jobs import kinds, presence, queue
 from backend.models import registry
 from backend.projects import catalogue
-from backend.warehouse import address, administration, loading, outbox, standing
+from backend.warehouse import address, administration, loading, outbox, queries, standing
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
 
@@ -54,17 +54,25 @@ def publish(
 
 def warehouse(
     action: Annotated[
-        Literal["check"] | None, typer.Argument(help="Check: connect, and say what is missing.")
+        Literal["check", "ask"] | None,
+        typer.Argument(help="Check: what is missing there. Ask: one of the named queries."),
+    ] = None,
+    query: Annotated[str, typer.Argument(help="Name of the query; without one: all.")] = "",
+    values: Annotated[
+        list[str] | None, typer.Argument(help="What the query needs, such as run=12.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is published, what waits and what went wrong; or check the connection.
+    """Show what is published, what waits and what went wrong; or check the connection, or ask.
 
     Example: loupe warehouse check
     """
     with tools.open_tools() as at:
         if action == "check":
             _check(at, as_json)
+            return
+        if action == "ask":
+            _ask(at, query, values or [], as_json)
             return
         with at.database.read.begin() as session:
             found = standing.of(session, at.settings)
@@ -117,10 +125,36 @@ def _publish_model(
         terminal.say(f"{out} holds {found.name} for {runtime}.")
 
 
-def _check(at: tools.Tools, as_json: bool) -> None:
+def _ask(at: tools.Tools, name: str, values: list[str], as_json: bool) -> None:
+    if not name:
+        told = [(one.name, " ".join(one.needs), one.says) for one in queries.QUERIES.values()]
+        found = queries.Answer(("query", "needs", "says"), told)
+    else:
+        given = dict(_pair(value) for value in values)
+        scratch = loading.scratch(at.settings)
+        found = administration.ask(_where(at), scratch, queries.find(name), given)
+    if as_json:
+        terminal.document([dict(zip(found.columns, row, strict=True)) for row in found.rows])
+    else:
+        terminal.table(found.columns, found.rows)
+
+
+def _pair(value: str) -> tuple[str, str]:
+    name, equals, told = value.partition("=")
+    if not equals:
+        raise Invalid(f"{value} is no value of a query; write it as run=12.")
+    return name, told
+
+
+def _where(at: tools.Tools) -> address.Address:
     where = address.of(at.settings)
     if where is None:
         raise Refused(address.NONE)
+    return where
+
+
+def _check(at: tools.Tools, as_json: bool) -> None:
+    where = _where(at)
     script = administration.script(where)
     try:
         found = administration.check(where, loading.scratch(at.settings))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import opening
+from backend.warehouse.queries import Answer, Query
 
 
 def check(address: Address, scratch: Path) -> dict[str, Any]:
@@ -14,6 +16,16 @@ def check(address: Address, scratch: Path) -> dict[str, Any]:
     warehouse = opening.connect(address, scratch)
     try:
         return warehouse.check()
+    finally:
+        warehouse.close()
+
+
+def ask(address: Address, scratch: Path, query: Query, given: Mapping[str, str]) -> Answer:
+    """The answer of the warehouse to one of the named queries."""
+    values = query.values(given)
+    warehouse = opening.connect(address, scratch)
+    try:
+        return warehouse.ask(query.sql, values)
     finally:
         warehouse.close()
 

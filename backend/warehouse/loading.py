@@ -22,7 +22,7 @@ from backend.jobs import holder
 from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.warehouse import address as addresses
-from backend.warehouse import ledger, outbox, reading, tables
+from backend.warehouse import ledger, outbox, reading, tables, views
 from backend.warehouse.dialects import opening
 from backend.warehouse.dialects.base import Range, Warehouse
 from backend.warehouse.ledger import Load
@@ -56,7 +56,8 @@ def run(database: Database, settings: Settings) -> bool:
 
 def place(address: addresses.Address) -> str:
     """Names a warehouse with the layout of its tables."""
-    return f"{address.digest} {tables.layout()}"
+    shown = repr(sorted(views.of(address.dialect).items()))
+    return f"{address.digest} {tables.layout(shown)}"
 
 
 def scratch(settings: Settings) -> Path:

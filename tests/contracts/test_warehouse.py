@@ -19,7 +19,7 @@ from backend.storage import findings, tables, types
 from backend.storage.engine import Database
 from backend.upkeep import removal
 from backend.warehouse.tables import KINDS
-from tests import databases, warehouses, whole_home
+from tests import warehouses, whole_home
 from tests.warehouses import Place, Publishing
 
 # What stands of each kind, asked of our own tables, and the same of the warehouse's view.
@@ -179,16 +179,6 @@ CHANGES: tuple[Callable[[Database, int], None], ...] = (
     purge,
     remove,
 )
-
-
-@pytest.fixture(params=["sqlite", "postgres", "snowflake"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """An empty warehouse of each kind."""
-    if request.param == "postgres":
-        url = databases.new_postgres_database(request.getfixturevalue("postgres"))
-        return warehouses.place("postgres", tmp_path, url)
-    port = request.getfixturevalue("emulator") if request.param == "snowflake" else 0
-    return warehouses.place(request.param, tmp_path, port=port)
 
 
 @pytest.fixture

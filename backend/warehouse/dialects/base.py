@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from backend.warehouse import views
+from backend.warehouse.queries import Answer
 from backend.warehouse.reading import Rows
 from backend.warehouse.tables import KINDS, RowKind, Type
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,9 @@ class Warehouse(Protocol):
     def sweep(self, version: int, kinds: Sequence[str]) -> None:
         """Take away what was staged."""
 
+    def ask(self, sql: str, values: Mapping[str, Any]) -> Answer:
+        """The answer to a query with :names for its values."""
+
     def check(self) -> dict[str, Any]:
         """Who asks, where, and what is missing."""
 
@@ -70,6 +78,17 @@ def select_now(kind: RowKind) -> str:
         source += " JOIN loupe_image i ON i.id = t.image_id AND i.revision = t.revision"
         where += " AND NOT i.deleted"
     return f"SELECT {', '.join(named.values())} FROM {source} WHERE {where}"
+
+
+def shown(dialect: str, tables: Collection[str]) -> dict[str, str]:
+    """Every view by its name, each after those that it asks; none where a table is called so."""
+    wanted = {kind.view: select_now(kind) for kind in KINDS.values()} | dict(views.of(dialect))
+    there = {name.lower() for name in tables}
+    for name in sorted(there & set(wanted)):
+        log.warning(
+            "The warehouse has a table %s, so that the view of that name is left out.", name
+        )
+    return {name: select for name, select in wanted.items() if name not in there}
 
 
 def newest() -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from backend.errors import Unavailable
+from backend.warehouse import queries
 from backend.warehouse.address import SETTING, Address
 from backend.warehouse.dialects import base
+from backend.warehouse.queries import Answer
 from backend.warehouse.reading import Rows
 from backend.warehouse.tables import KINDS, RowKind, Type
 
@@ -26,6 +28,10 @@ OIDS = {
     Type.FLAG: "bool",
     Type.MOMENT: "timestamp",
 }
+TABLES = (
+    "SELECT table_name FROM information_schema.tables "
+    "WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
+)
 NAME = "loupe load"
 PATIENCE = {
     "application_name": NAME,
@@ -65,9 +71,11 @@ class Postgresql:
                     f"ALTER TABLE {kind.table} ADD COLUMN IF NOT EXISTS "
                     f"{one.name} {TYPES[one.type]}"
                 )
-        for kind in KINDS.values():
-            self._do(f"DROP VIEW IF EXISTS {kind.view}")
-            self._do(f"CREATE VIEW {kind.view} AS {base.select_now(kind)}")
+        shown = base.shown("postgresql", [name for (name,) in self._do(TABLES)])
+        for name in reversed(shown):
+            self._do(f"DROP VIEW IF EXISTS {name}")
+        for name, select in shown.items():
+            self._do(f"CREATE VIEW {name} AS {select}")
         self.commit()
 
     def newest(self) -> int:
@@ -124,6 +132,11 @@ class Postgresql:
             "AND pid <> pg_backend_pid()",
             [NAME],
         )
+
+    def ask(self, sql: str, values: Mapping[str, Any]) -> Answer:
+        with self._told():
+            found = self.connection.execute(queries.bound(sql), values)
+            return queries.answer([one.name for one in found.description or ()], found.fetchall())
 
     def check(self) -> dict[str, Any]:
         who, where, version, may = self._do(

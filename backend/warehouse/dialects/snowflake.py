@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from backend.errors import Unavailable
+from backend.warehouse import queries
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import base, complaints
+from backend.warehouse.queries import Answer
 from backend.warehouse.reading import Rows
 from backend.warehouse.tables import DELETED, KINDS, VERSION, RowKind, Type
 
@@ -40,6 +42,10 @@ ARROW = {
     Type.FLAG: pa.bool_(),
     Type.MOMENT: pa.timestamp("us"),
 }
+TABLES = (
+    "SELECT table_name FROM information_schema.tables "
+    "WHERE table_schema = CURRENT_SCHEMA() AND table_type = 'BASE TABLE'"
+)
 # The connector's own patience has no end. In seconds.
 PATIENCE = {"login_timeout": 20, "network_timeout": 120, "socket_timeout": 60}
 STATEMENT = 900
@@ -67,8 +73,8 @@ class Snowflake:
             for one in kind.all_columns:
                 if one.name not in known:
                     self._do(f"ALTER TABLE {kind.table} ADD COLUMN {one.name} {TYPES[one.type]}")
-        for kind in KINDS.values():
-            self._do(f"CREATE OR REPLACE VIEW {kind.view} AS {base.select_now(kind)}")
+        for name, select in base.shown("snowflake", [name for (name,) in self._do(TABLES)]).items():
+            self._do(f"CREATE OR REPLACE VIEW {name} AS {select}")
 
     def newest(self) -> int:
         return int(self._one(base.newest()) or 0)
@@ -139,6 +145,11 @@ class Snowflake:
         # The files of a table's own stage go with it.
         for kind in kinds:
             self._do(f"DROP TABLE IF EXISTS {_staging(kind, version)}")
+
+    def ask(self, sql: str, values: Mapping[str, Any]) -> Answer:
+        with self._told(), self.connection.cursor() as cursor:
+            found = cursor.execute(queries.bound(sql), dict(values), timeout=STATEMENT)
+            return queries.answer([one[0].lower() for one in cursor.description], found.fetchall())
 
     def check(self) -> dict[str, Any]:
         told = "CURRENT_USER(), CURRENT_DATABASE(), CURRENT_SCHEMA(), CURRENT_VERSION()"

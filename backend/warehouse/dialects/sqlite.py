@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from backend.errors import Unavailable
+from backend.warehouse import queries
 from backend.warehouse.address import SETTING, Address
 from backend.warehouse.dialects import base
+from backend.warehouse.queries import Answer
 from backend.warehouse.reading import Rows
 from backend.warehouse.tables import KINDS, RowKind, Type
 
@@ -42,9 +44,12 @@ class Sqlite:
             for one in kind.all_columns:
                 if one.name not in known:
                     self._do(f"ALTER TABLE {kind.table} ADD COLUMN {one.name} {TYPES[one.type]}")
-        for kind in KINDS.values():
-            self._do(f"DROP VIEW IF EXISTS {kind.view}")
-            self._do(f"CREATE VIEW {kind.view} AS {base.select_now(kind)}")
+        tables = [
+            name for (name,) in self._do("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        for name, select in base.shown("sqlite", tables).items():
+            self._do(f"DROP VIEW IF EXISTS {name}")
+            self._do(f"CREATE VIEW {name} AS {select}")
 
     def newest(self) -> int:
         return self._one(base.newest()) or 0
@@ -81,6 +86,11 @@ class Sqlite:
 
     def sweep(self, version: int, kinds: Sequence[str]) -> None:
         """What was staged has gone with its transaction."""
+
+    def ask(self, sql: str, values: Mapping[str, Any]) -> Answer:
+        with self._told():
+            found = self.connection.execute(sql, values)
+            return queries.answer([one[0] for one in found.description], found.fetchall())
 
     def check(self) -> dict[str, Any]:
         version = self._one("SELECT sqlite_version()")

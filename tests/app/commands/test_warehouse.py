@@ -48,6 +48,19 @@ def test_what_is_published_is_told(loupe: Said, file: Path) -> None:
     assert loupe("publish", "nothing")[0] == 1
 
 
+def test_a_named_query_is_asked_with_its_values(loupe: Said, file: Path) -> None:
+    assert loupe("sample", "demo", "--images", "2")[0] == 0
+    assert loupe("publish", "demo")[0] == 0
+    told = json.loads(loupe("warehouse", "ask", "--json")[1])
+    assert {"query": "pareto", "needs": "run score"}.items() <= told[6].items()
+    code, out, _ = loupe("warehouse", "ask", "yield", "run=1", "score=0.5", "--json")
+    assert (code, json.loads(out)) == (0, [{"boards": 0, "good": 0, "yield_rate": None}])
+    for words in (("nothing",), ("yield", "run=1"), ("yield", "run"), ("found", "run=x")):
+        code, _, err = loupe("warehouse", "ask", *words)
+        assert (code, "Traceback" in err) == (1, False)
+    assert file.is_file()
+
+
 def test_a_check_says_where_and_what_is_missing(
     loupe: Said, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
