@@ -10,7 +10,7 @@ import typer
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import terminal
-from app.commands import labels, models, review, runs, site, upkeep, warehouse
+from app.commands import labels, models, review, runs, site, thresholds, upkeep, warehouse
 from app.commands.jobs import work
 from app.commands.projects import classes, look, people, steering
 from backend import version as code
@@ -36,6 +36,7 @@ ROOMS = (
     runs,
     work,
     review,
+    thresholds,
     warehouse,
     people,
     upkeep,

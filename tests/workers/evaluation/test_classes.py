@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import stats
 from sklearn import metrics as theirs
 
 from workers.evaluation import classes
