@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import workers
 from backend.storage import engine, schema
 from backend.storage.files import Files
 from tests import databases, homes, real_data, warehouses
+
+assert workers  # before torch, or in the tests' own process its threads spin while they wait
 
 
 def _or_skip(name: str) -> Path:
