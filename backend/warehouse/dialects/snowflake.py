@@ -7,10 +7,7 @@ takes over from another first drops its staging table: a MERGE that wakes late f
 from __future__ import annotations
 
 import hashlib
-import logging
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +17,11 @@ import pyarrow.parquet as pq
 from backend.errors import Unavailable
 from backend.warehouse import queries
 from backend.warehouse.address import Address
-from backend.warehouse.dialects import base, complaints
+from backend.warehouse.dialects import base
+from backend.warehouse.dialects.snowflake_connection import Connection
 from backend.warehouse.queries import Answer
 from backend.warehouse.reading import Rows
 from backend.warehouse.tables import DELETED, KINDS, VERSION, RowKind, Type
-
-# The connector reads this when it is imported, and asks clouds' own addresses without it.
-os.environ["SNOWFLAKE_DISABLE_PLATFORM_DETECTION"] = "true"
 
 TYPES = {
     Type.WHOLE: "NUMBER(38, 0)",
@@ -46,9 +41,6 @@ TABLES = (
     "SELECT table_name FROM information_schema.tables "
     "WHERE table_schema = CURRENT_SCHEMA() AND table_type = 'BASE TABLE'"
 )
-# The connector's own patience has no end. In seconds.
-PATIENCE = {"login_timeout": 20, "network_timeout": 120, "socket_timeout": 60}
-STATEMENT = 900
 GROUP = 100_000  # rows that are held in memory
 COPY = "FILE_FORMAT = (TYPE = PARQUET) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE PURGE = TRUE"
 
@@ -61,7 +53,7 @@ class Snowflake:
         self.scratch = scratch
         self._writer: Any = None
         self._held: list[Any] = []
-        self.connection = self._connect(address)
+        self.connection = Connection(address)
 
     def lay(self) -> None:
         there = self._columns()
@@ -147,9 +139,8 @@ class Snowflake:
             self._do(f"DROP TABLE IF EXISTS {_staging(kind, version)}")
 
     def ask(self, sql: str, values: Mapping[str, Any]) -> Answer:
-        with self._told(), self.connection.cursor() as cursor:
-            found = cursor.execute(queries.bound(sql), dict(values), timeout=STATEMENT)
-            return queries.answer([one[0].lower() for one in cursor.description], found.fetchall())
+        columns, rows = self.connection.table(queries.bound(sql), values)
+        return queries.answer([one.lower() for one in columns], rows)
 
     def check(self) -> dict[str, Any]:
         told = "CURRENT_USER(), CURRENT_DATABASE(), CURRENT_SCHEMA(), CURRENT_VERSION()"
@@ -206,45 +197,12 @@ class Snowflake:
             self._writer.write_table(pa.concat_tables(self._held))
             self._held = []
 
-    def _connect(self, address: Address) -> Any:
-        import snowflake.connector
-
-        logging.getLogger("snowflake").setLevel(logging.ERROR)
-        secrets = {name: one.get_secret_value() for name, one in address.secrets.items()}
-        try:
-            connection = snowflake.connector.connect(
-                **{**address.options, **secrets, **PATIENCE},
-                session_parameters={
-                    "CLIENT_TELEMETRY_ENABLED": False,
-                    "STATEMENT_TIMEOUT_IN_SECONDS": STATEMENT,
-                    "QUERY_TAG": "loupe",
-                    "TIMEZONE": "UTC",
-                },
-                platform_detection_timeout_seconds=0.0,
-                log_imported_packages_in_telemetry=False,
-                client_session_keep_alive=False,
-            )
-        except snowflake.connector.Error as error:
-            raise Unavailable(complaints.sentence(error)) from None
-        connection.telemetry_enabled = False
-        return connection
-
     def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
         return self._do(sql, values)[0][0]
 
     def _do(self, sql: str, values: Sequence[Any] = ()) -> Any:
         self.statements += 1
-        with self._told(), self.connection.cursor() as cursor:
-            return cursor.execute(sql, tuple(values) or None, timeout=STATEMENT).fetchall()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        import snowflake.connector
-
-        try:
-            yield
-        except snowflake.connector.Error as error:
-            raise Unavailable(complaints.sentence(error)) from None
+        return self.connection.ask(sql, values)
 
 
 def _staging(kind: str, version: int) -> str:

@@ -1,0 +1,86 @@
+"""One connection to Snowflake: bounded patience, no telemetry, refusals as sentences."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from backend.errors import Unavailable
+from backend.warehouse.address import Address
+from backend.warehouse.dialects import complaints
+
+# The connector reads this when it is imported, and asks clouds' own addresses without it.
+os.environ["SNOWFLAKE_DISABLE_PLATFORM_DETECTION"] = "true"
+
+# The connector's own patience has no end. In seconds.
+PATIENCE = {"login_timeout": 20, "network_timeout": 120, "socket_timeout": 60}
+STATEMENT = 900
+PAGE = 1000  # rows that are held at once
+
+
+class Connection:
+    """An open connection; values are bound by the connector, never written into a statement."""
+
+    def __init__(self, address: Address) -> None:
+        self._open = _connect(address)
+
+    def ask(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a statement."""
+        with _told(), self._open.cursor() as cursor:
+            done = cursor.execute(sql, tuple(values) or None, timeout=STATEMENT)
+            rows: list[tuple[Any, ...]] = done.fetchall()
+            return rows
+
+    def table(
+        self, sql: str, values: Mapping[str, Any]
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The names of a query's columns and its rows; values are bound by their names."""
+        with _told(), self._open.cursor() as cursor:
+            done = cursor.execute(sql, dict(values), timeout=STATEMENT)
+            return [one[0] for one in cursor.description], done.fetchall()
+
+    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a statement, one after another."""
+        with _told(), self._open.cursor() as cursor:
+            cursor.execute(sql, tuple(values) or None, timeout=STATEMENT)
+            while rows := cursor.fetchmany(PAGE):
+                yield from rows
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._open.close()
+
+
+def _connect(address: Address) -> Any:
+    import snowflake.connector
+
+    logging.getLogger("snowflake").setLevel(logging.ERROR)
+    secrets = {name: one.get_secret_value() for name, one in address.secrets.items()}
+    with _told():
+        connection = snowflake.connector.connect(
+            **{**address.options, **secrets, **PATIENCE},
+            session_parameters={
+                "CLIENT_TELEMETRY_ENABLED": False,
+                "STATEMENT_TIMEOUT_IN_SECONDS": STATEMENT,
+                "QUERY_TAG": "loupe",
+                "TIMEZONE": "UTC",
+            },
+            platform_detection_timeout_seconds=0.0,
+            log_imported_packages_in_telemetry=False,
+            client_session_keep_alive=False,
+        )
+    connection.telemetry_enabled = False
+    return connection
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    import snowflake.connector
+
+    try:
+        yield
+    except snowflake.connector.Error as error:
+        raise Unavailable(complaints.sentence(error)) from None
