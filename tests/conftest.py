@@ -83,7 +83,7 @@ def postgres() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of Snowflake's emulator."""
-    with warehouses.emulator(tmp_path_factory.mktemp("emulator")) as port:
+    with warehouses.emulator(tmp_path_factory.getbasetemp() / "emulator") as port:
         yield port
 
 
@@ -95,6 +95,12 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> warehouses.Place:
         return warehouses.place("postgres", tmp_path, url)
     port = request.getfixturevalue("emulator") if request.param == "snowflake" else 0
     return warehouses.place(request.param, tmp_path, port=port)
+
+
+@pytest.fixture(scope="session")
+def emulator_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where it says which files it has handed out."""
+    return tmp_path_factory.getbasetemp() / "emulator" / "fetched.log"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -25,7 +25,7 @@ from backend.warehouse import loading, outbox
 from backend.warehouse.address import Address
 
 SECRET = "hidden-word"
-SERVE = "import uvicorn, fakesnow.server as s; uvicorn.run(s.app, host='127.0.0.1', port={port}, log_level='critical')"  # noqa: E501
+SERVE = "import uvicorn, tests.snowflake_double as s; uvicorn.run(s.app, host='127.0.0.1', port={port}, log_level='critical')"  # noqa: E501
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,22 @@ class Place:
         }  # fmt: skip
         return Address("snowflake", make_url(self.url), options, {"password": SecretStr(SECRET)})
 
+    def put(self, folder: Path, stage: str) -> None:
+        """All files below a folder onto a stage, which is made if need be."""
+        with closing(connector(self.port, self.database)) as snow, snow.cursor() as cursor:
+            name = stage.removeprefix("@").partition("/")[0]
+            cursor.execute(f"CREATE STAGE IF NOT EXISTS {name}")
+            for at in sorted({one.parent for one in folder.rglob("*") if one.is_file()}):
+                place = f"{stage}/{at.relative_to(folder).as_posix()}".removesuffix("/.")
+                put = "PUT %s %s AUTO_COMPRESS = FALSE"
+                cursor.execute(put, (f"file://{at}/*.*", place))
+
+    def change(self, *statements: str) -> None:
+        """Run these in Snowflake."""
+        with closing(connector(self.port, self.database)) as snow, snow.cursor() as cursor:
+            for one in statements:
+                cursor.execute(one)
+
 
 def connector(port: int, database: str) -> Any:
     """The emulator, asked by Snowflake's own connector."""
@@ -81,8 +97,9 @@ def emulator(folder: Path) -> Iterator[int]:
         port = int(probe.getsockname()[1])
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-W", "ignore", "-c", SERVE.format(port=port)]
+    beside = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+        process = subprocess.Popen(command, cwd=folder, env=beside, stdout=log, stderr=log)
     try:
         _answers(process, port)
         yield port
