@@ -25,6 +25,7 @@ from backend.errors import Invalid, NotFound
 from backend.formats import box_bounds, format_table, goldens, masks
 from backend.formats.base import Classes, Found, Item, Problem
 from backend.formats.source import tree
+from backend.formats.source.tree import Tree
 from backend.formats.strange import unread
 from backend.jobs import holder
 from backend.labels import intake
@@ -87,17 +88,22 @@ class Into:
 
 def run(
     into: Into,
-    source: Path,
+    source: Path | Tree,
     settings: Settings,
     format_name: str = format_table.AUTO,
     masks_by: str = masks.SAID,
 ) -> Imported:
-    """Import a folder, an archive, a label file or a picture; masks only where they are wanted."""
+    """Import a folder, an archive, a label file, a picture, or files that lie anywhere.
+
+    Masks come only where they are wanted.
+    """
     masks.check(masks_by)
     check_lot(into.lot)
     classes.check_name(into.project, "project")
     with _scratch(settings.cache / "unpacked") as scratch:
-        opened = tree.open_source(source, scratch, int(settings.max_upload_gb * 1e9))
+        opened = source
+        if isinstance(opened, Path):
+            opened = tree.open_source(opened, scratch, int(settings.max_upload_gb * 1e9))
         if opened.problems and not opened.pictures:
             return Imported(0, 0, 0, 0, 0, opened.problems, len(opened.problems))
         whole = opened

@@ -44,14 +44,14 @@ class Files:
     def put(self, content: bytes) -> str:
         """Keep these bytes; equal bytes are kept once."""
         name = hashlib.sha256(content).hexdigest()
-        if not self._is_wanted(name):
+        if not self.renew(name):
             self._write(name, content)
         return name
 
     def put_file(self, path: Path) -> str:
         """Keep a copy of a file without holding it in memory."""
         name = hash_file(path)
-        if not self._is_wanted(name):
+        if not self.renew(name):
             self._copy(name, path)
         return name
 
@@ -63,7 +63,7 @@ class Files:
             arrived.flush()
             if hash_file(Path(arrived.name)) != name:
                 raise Invalid(f"The file {name[:12]}… has other bytes than its name says.")
-            if not self._is_wanted(name):
+            if not self.renew(name):
                 self._copy(name, Path(arrived.name))
 
     def size(self, name: str) -> int:
@@ -100,8 +100,8 @@ class Files:
         aside.unlink()
         return True
 
-    def _is_wanted(self, name: str) -> bool:
-        """Whether the file is there; it then counts as put just now, so that it stays."""
+    def renew(self, name: str) -> bool:
+        """Whether a file is there and stays, as if it was put just now."""
         if not self.has(name):
             return False
         if not self.local:

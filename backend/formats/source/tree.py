@@ -181,8 +181,8 @@ def open_source(source: Path, scratch: Path, most_bytes: int) -> Tree:
         raise NotFound(f"There is no file or folder {source}.")
     if archives.is_archive(source):
         unpacked = archives.unpack(source, scratch, most_bytes)
-        wanted = shelf.Texts((name, path) for name, path in unpacked.files.pairs() if _wanted(name))
-        return unwrapped(Tree(str(scratch), wanted, problems=tuple(unpacked.problems)))
+        kept = shelf.Texts((name, path) for name, path in unpacked.files.pairs() if wanted(name))
+        return unwrapped(Tree(str(scratch), kept, problems=tuple(unpacked.problems)))
     if suffix(source.name) in PICTURES:
         return Tree(str(source.parent), shelf.Texts([(source.name, "")]))
     if suffix(source.name) in TEXTS:
@@ -191,6 +191,11 @@ def open_source(source: Path, scratch: Path, most_bytes: int) -> Tree:
         f"{source.name} is no source of pictures: give a folder, an archive "
         f"({', '.join(archives.SUFFIXES)}), a picture or a label file."
     )
+
+
+def of_files(files: Iterable[tuple[str, str]]) -> Tree:
+    """The tree of files that lie anywhere: the name of each, and its path."""
+    return unwrapped(Tree("/", shelf.Texts(files)))
 
 
 def unwrapped(tree: Tree) -> Tree:
@@ -233,9 +238,10 @@ def _files(root: Path, inside: str, problems: list[Problem]) -> Iterator[tuple[s
             elif entry.is_dir(follow_symlinks=False):
                 if not archives.is_junk(entry.name):
                     yield from _files(root, name + "/", problems)
-            elif _wanted(name) and entry.is_file():
+            elif wanted(name) and entry.is_file():
                 yield name, ""
 
 
-def _wanted(name: str) -> bool:
+def wanted(name: str) -> bool:
+    """Whether a file may be a picture or hold labels."""
     return (is_picture(name) or suffix(name) in TEXTS) and not archives.is_junk(name)
