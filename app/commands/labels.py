@@ -62,7 +62,10 @@ def sample(
 
 def import_(
     project: Project,
-    source: Annotated[str, typer.Argument(help="A folder, an archive, a label file, a picture.")],
+    source: Annotated[
+        str,
+        typer.Argument(help="A folder, archive, label file, picture or @STAGE/path."),
+    ],
     format_: Annotated[
         str, typer.Option("--format", help="auto, deeppcb, voc, yolo, coco or folders.")
     ] = "auto",
@@ -77,6 +80,7 @@ def import_(
 
     Example: loupe import boards ~/data/DeepPCB --format auto
     """
+    from backend.incoming import places
     from backend.labels import imports
 
     with (
@@ -84,7 +88,7 @@ def import_(
         terminal.progress(f"Importing into {project}", quiet=as_json) as told,
     ):
         into = imports.Into(at.database, at.files, project, tools.me(), progress=told, lot=lot)
-        result = imports.run(into, Path(source), at.settings, format_, masks).as_json()
+        result = places.import_(into, source, at.settings, format_, masks).as_json()
     if as_json:
         terminal.document(result)
     else:

@@ -15,6 +15,7 @@ from app.commands.jobs import waiting
 from app.terminal import AsJson
 from backend.domain import Job
 from backend.errors import Invalid, Refused
+from backend.incoming import stages
 from backend.models import choice, trainings
 from backend.projects import catalogue
 from backend.runs import detection, documents, forecast
@@ -41,10 +42,12 @@ def add_to(cli: typer.Typer) -> None:
 
 
 def detect(
-    subject: Annotated[str, typer.Argument(help="A project; or a picture, folder, list or URL.")],
+    subject: Annotated[
+        str, typer.Argument(help="A project; or a picture, folder, list, URL or @STAGE.")
+    ],
     model: Model = "champion",
     source: Annotated[
-        str, typer.Option(help="A picture, a folder, a list or a URL; default: the project.")
+        str, typer.Option(help="A picture, folder, list, URL or @STAGE/path; default: the project.")
     ] = "",
     state: Annotated[
         list[str] | None, typer.Option(help="Only images of the project in this state.")
@@ -203,7 +206,7 @@ def _subject(
         return catalogue.find_or_create(session, subject).id, tools.place(source)
     if catalogue.known(session, subject):
         return catalogue.find(session, subject).id, ""
-    if "://" in subject or Path(subject).expanduser().exists():
+    if "://" in subject or stages.is_stage(subject) or Path(subject).expanduser().exists():
         return _project(session, project, model), tools.place(subject)
     raise Refused(f"There is no project, picture, folder or list named {subject!r}.")
 

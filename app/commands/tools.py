@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend import settings
+from backend.incoming import stages
 from backend.settings import Settings
 from backend.storage import engine, files, schema
 from backend.storage.engine import Database
@@ -45,6 +46,8 @@ def prepare() -> None:
 
 def place(source: str) -> str:
     """Where pictures are, as another process understands it."""
+    if stages.is_stage(source):
+        return stages.check(source, settings.current())
     return source if "://" in source else str(Path(source).expanduser().resolve())
 
 

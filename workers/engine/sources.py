@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,11 +38,18 @@ class SourcePicture:
 def items(
     place: str, written: Mapping[str, Sequence[int]] | None = None
 ) -> Iterator[SourcePicture]:
-    """The pictures of a place, in the order of their names, numbered from 1; see `hashed`.
+    """The pictures of a place, in the order of their names, numbered from 1; see `hashed`."""
+    found = _remote(place) if "://" in place else _local(Path(place).expanduser())
+    return numbered(found, written)
+
+
+def numbered(
+    found: Iterable[tuple[str, str, str]], written: Mapping[str, Sequence[int]] | None = None
+) -> Iterator[SourcePicture]:
+    """Pictures of these names, places and hashes, numbered from 1.
 
     Those that an earlier attempt has `written` keep their numbers, whatever has come between.
     """
-    found = _remote(place) if "://" in place else _local(Path(place).expanduser())
     kept = {name: iter(numbers) for name, numbers in (written or {}).items()}
     highest = max(itertools.chain.from_iterable((written or {}).values()), default=0)
     fresh = itertools.count(highest + 1)

@@ -11,6 +11,7 @@ from typing import Any, cast
 from backend import families
 from backend.domain import Run
 from backend.errors import Refused
+from backend.incoming import stages
 from backend.jobs import kinds
 from backend.models import choice
 from backend.models.choice import Chosen
@@ -104,7 +105,11 @@ def _items(context: Context, request: kinds.Detect) -> Iterator[SourcePicture]:
     if "path" in request.source:
         with context.database.read() as session:
             written = findings.numbers(session, context.job.id)
-        yield from sources.items(str(request.source["path"]), written)
+        place = str(request.source["path"])
+        if stages.is_stage(place):
+            yield from sources.numbered(_brought(context, place), written)
+        else:
+            yield from sources.items(place, written)
         return
     if request.project_id is None:
         raise Refused("Without a project a detection needs a picture, folder, list or URL.")
@@ -115,3 +120,16 @@ def _items(context: Context, request: kinds.Detect) -> Iterator[SourcePicture]:
             yield SourcePicture(
                 one.image_id, one.name, source, one.sha256, golden, one.golden_sha256
             )
+
+
+def _brought(context: Context, place: str) -> Iterator[tuple[str, str, str]]:
+    """The pictures of a stage, which are fetched into the store once."""
+
+    def told(done: int, total: int) -> None:
+        context.progress(None, f"Fetching {place}: {done:,} of {total:,} files")
+
+    known, cache = stages.account(context.settings), context.settings.cache
+    with stages.brought(place, known, cache, context.files, told) as found:
+        for one in found:
+            if Path(one.name).suffix.lower() in sources.SUFFIXES:
+                yield one.name, context.files.location(one.sha256), one.sha256

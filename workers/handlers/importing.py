@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from backend.errors import Refused
+from backend.incoming import places
 from backend.jobs import kinds
-from backend.labels import imports
 from backend.labels.imports import Into
 from backend.projects import catalogue
 from backend.runs import detection
@@ -32,9 +32,9 @@ def run(context: Context) -> Mapping[str, Any]:
 
     author, fence, lot = context.job.author, context.fence, request.lot
     into = Into(context.database, context.files, name, author, fence, told, lot)
-    source = Path(request.source)
-    result = imports.run(into, source, context.settings, request.format, request.masks)
-    _drop_upload(source, context.settings.uploads)
+    asked = request.source, context.settings, request.format, request.masks
+    result = places.import_(into, *asked)
+    _drop_upload(Path(request.source), context.settings.uploads)
     if result.goldens:
         _learn(context, request.project_id)
     found = result.as_json()

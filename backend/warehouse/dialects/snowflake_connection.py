@@ -34,9 +34,7 @@ class Connection:
             rows: list[tuple[Any, ...]] = done.fetchall()
             return rows
 
-    def table(
-        self, sql: str, values: Mapping[str, Any]
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    def table(self, sql: str, values: Mapping[str, Any]) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The names of a query's columns and its rows; values are bound by their names."""
         with _told(), self._open.cursor() as cursor:
             done = cursor.execute(sql, dict(values), timeout=STATEMENT)

@@ -1,0 +1,1 @@
+"""Pictures that lie in Snowflake."""

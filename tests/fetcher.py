@@ -1,0 +1,36 @@
+"""An import as a process of its own: `python -m tests.fetcher PROJECT SOURCE [OPTION=VALUE …]`.
+
+Snowflake's connector reads where its connections are once a process.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from backend import settings
+from backend.errors import LoupeError
+from backend.incoming import places
+from backend.labels.imports import Into
+from backend.storage import engine, files, schema
+
+
+def main(project: str, source: str, *more: str) -> dict[str, Any]:
+    """Import, and say what came of it."""
+    chosen = settings.current()
+    settings.make_home(chosen)
+    database = engine.connect(chosen)
+    schema.prepare(database)
+    into = Into(database, files.connect(chosen), project, "ana")
+    options = dict(one.split("=", 1) for one in more)
+    try:
+        return places.import_(into, source, chosen, **options).as_json()
+    except LoupeError as error:
+        return {"refused": str(error)}
+    finally:
+        database.close()
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(*sys.argv[1:])))
