@@ -60,6 +60,7 @@ class Fetched:
                 "insert into file (name, folder, size, token, wanted, listing) "
                 "values (?, ?, ?, ?, ?, ?) on conflict (name) do update set "
                 "listing = excluded.listing, size = excluded.size, token = excluded.token, "
+                "wanted = excluded.wanted, "
                 "sha256 = case when token = excluded.token then sha256 else '' end",
                 rows,
             )

@@ -64,14 +64,19 @@ def account(settings: Settings) -> Address:
 
 @contextmanager
 def brought(
-    said: str, known: Address, cache: Path, files: Files, told: Told
+    said: str,
+    known: Address,
+    cache: Path,
+    files: Files,
+    told: Told,
+    wanted: Callable[[str], bool] = tree.wanted,
 ) -> Iterator[Iterator[Brought]]:
-    """Bring in what the store has not got of a place; gives all that is wanted of it."""
+    """Bring in what the store has not got of a place; gives all that is wanted of it by name."""
     place = names.stage(said)
     with closing(Connection(known)) as connection:
         place = _in_full(connection, place)
         with fetched.opened(_home(cache, known, place)) as ledger:
-            count = ledger.note(_wanted_below(place, _listed(connection, place)))
+            count = ledger.note(_below_it(place, _listed(connection, place), wanted))
             if not count:
                 raise NotFound(f"There are no pictures at {place} ({', '.join(tree.ENDINGS)}).")
             _Fetching(connection, place, ledger, files, count, told).run()
@@ -111,10 +116,12 @@ def _listed(connection: Connection, place: Stage) -> Iterator[Listed]:
         yield Listed(inside, int(size), f"{size} {digest or changed}")
 
 
-def _wanted_below(place: Stage, found: Iterator[Listed]) -> Iterator[Listed]:
+def _below_it(
+    place: Stage, found: Iterator[Listed], wanted: Callable[[str], bool]
+) -> Iterator[Listed]:
     for one in found:
         if not place.path or one.name == place.path or one.name.startswith(f"{place.path}/"):
-            yield Listed(one.name, one.size, one.token, tree.wanted(one.name))
+            yield Listed(one.name, one.size, one.token, wanted(one.name))
 
 
 @dataclass(slots=True)

@@ -111,6 +111,11 @@ def _local(place: Path) -> Iterator[tuple[str, str, str]]:
         yield name, str(path.absolute()), ""
 
 
+def is_picture(name: str) -> bool:
+    """Whether a file of that name is looked at."""
+    return Path(name).suffix.lower() in SUFFIXES
+
+
 def hashed(item: SourcePicture) -> SourcePicture:
     """With the hash of its bytes, which takes a while for many."""
     return item if item.sha256 else replace(item, sha256=digest(Path(item.source)))

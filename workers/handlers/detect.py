@@ -126,10 +126,9 @@ def _brought(context: Context, place: str) -> Iterator[tuple[str, str, str]]:
     """The pictures of a stage, which are fetched into the store once."""
 
     def told(done: int, total: int) -> None:
-        context.progress(None, f"Fetching {place}: {done:,} of {total:,} files")
+        context.progress(None, f"Fetching {place}: {done:,} of {total:,} pictures")
 
     known, cache = stages.account(context.settings), context.settings.cache
-    with stages.brought(place, known, cache, context.files, told) as found:
+    with stages.brought(place, known, cache, context.files, told, sources.is_picture) as found:
         for one in found:
-            if Path(one.name).suffix.lower() in sources.SUFFIXES:
-                yield one.name, context.files.location(one.sha256), one.sha256
+            yield one.name, context.files.location(one.sha256), one.sha256

@@ -9,10 +9,14 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from tests.app.commands.finding import WEIGHTS
 from tests.backend.incoming import snow
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
 def test_a_run_over_a_stage_names_the_stage_and_each_picture_by_its_path(
     tmp_path: Path, emulator: int, emulator_log: Path
 ) -> None:
@@ -23,7 +27,7 @@ def test_a_run_over_a_stage_names_the_stage_and_each_picture_by_its_path(
     how = ("--model", str(WEIGHTS), "--runtime", "torch", "--wait", "--json")
     told = subprocess.run(
         [sys.executable, "-m", "app.cli", "detect", "@pictures/july", *how],
-        env=house.environment, capture_output=True, text=True, check=True, timeout=500,
+        env=house.environment, capture_output=True, text=True, check=True, timeout=1400,
     )  # fmt: skip
     answer = json.loads(told.stdout)
     assert (answer["images"], answer["failed"]) == (4, 0)
