@@ -10,7 +10,17 @@ import typer
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import terminal
-from app.commands import labels, models, review, runs, site, thresholds, upkeep, warehouse
+from app.commands import (
+    labels,
+    models,
+    review,
+    runs,
+    searches,
+    site,
+    thresholds,
+    upkeep,
+    warehouse,
+)
 from app.commands.jobs import work
 from app.commands.projects import classes, look, people, steering
 from backend import version as code
@@ -32,6 +42,7 @@ ROOMS = (
     look,
     classes,
     models,
+    searches,
     steering,
     runs,
     work,

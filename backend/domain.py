@@ -83,6 +83,15 @@ class ModelState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class TrialState(StrEnum):
+    """The states of a trial; a stopped one lagged behind, or a person stopped it."""
+
+    RUNNING = "running"
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
 class Verdict(StrEnum):
     """What a person said of a detection, of a missed defect, or (pass, fail) of a board."""
 
@@ -250,6 +259,53 @@ class Model:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     class_ids: tuple[int | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A family trained with one set of parameters after another, to find better ones.
+
+    At most so many `trials` and `hours` (0: as many as it takes); `state` is that of its job.
+    """
+
+    id: int
+    project_id: int
+    family: str
+    snapshot_id: int
+    space: str
+    seed: int
+    state: JobState
+    at: datetime
+    start: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    trials: int = 0
+    hours: float = 0.0
+    seconds: float = 0.0
+    stopping: bool = False
+    job_id: int | None = None
+    author: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One set of parameters that a search tries; number 0 changes nothing.
+
+    `epochs` has the figures of each epoch, `value` what it is worth on the validation images.
+    """
+
+    search_id: int
+    number: int
+    state: TrialState
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    epochs: tuple[Mapping[str, float], ...] = ()
+    value: float | None = None
+    device: str = ""
+    seconds: float = 0.0
+    tries: int = 0
+    stopping: bool = False
+    error: str = ""
+    weights: str = ""
 
 
 @dataclass(frozen=True, slots=True)

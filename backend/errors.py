@@ -8,6 +8,7 @@ LoupeError
 ├── Conflict            somebody else changed it first; carries both sides
 ├── Denied              this person may not do that
 ├── Cancelled           a person cancelled the job
+│   └── Enough          a trial of a search has shown enough; the search goes on
 ├── LeaseLost           another worker has taken the job over
 ├── Damaged             bytes of the store are not those that came in
 └── Unavailable         a part of the machine is missing or down: library, database, cluster
@@ -52,6 +53,10 @@ class Denied(LoupeError):
 
 class Cancelled(LoupeError):
     """The job was cancelled."""
+
+
+class Enough(Cancelled):
+    """A trial of a search has shown enough."""
 
 
 class LeaseLost(LoupeError):

@@ -142,6 +142,11 @@ def written(space: Iterable[Dimension]) -> str:
     return ",".join(_written(each) for each in space)
 
 
+def told(values: Mapping[str, float]) -> str:
+    """Values of a space, in few words."""
+    return ", ".join(f"{name} {value:.4g}" for name, value in values.items())
+
+
 def merged(parameters: Mapping[str, Any], values: Mapping[str, float]) -> dict[str, Any]:
     """The parameters of a training with these values of a space in their places."""
     plain = {name: value for name, value in values.items() if name in PLAIN}

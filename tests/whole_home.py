@@ -49,6 +49,7 @@ def fill(database: Database, sha256: str = "a" * 64) -> int:
         part = {"kind": "image", "head": 0, "tail": 0, "rows": 1, "gone": False}
         session.execute(insert(tables.OutboxRow), [{**part, "urgent": False}])
         session.add(tables.LoadRow(state="loaded", holder="host:1:1", version=1))
+        _search(session, project.id)
         agenda.take(session, RUN, agenda.Choice(), "tab", "bo")
     return project.id
 
@@ -81,6 +82,15 @@ def _train(session: Session, project_id: int, image_id: int) -> None:
         )  # fmt: skip
         registry.set_job(session, made.id, job.id)
         registry.complete(session, made.id, "", {})
+
+
+def _search(session: Session, project_id: int) -> None:
+    """A search with the trial of the defaults, which is done."""
+    values = {"family": "yolo", "space": "batch=4|8", "seed": 0}
+    search = tables.SearchRow(project_id=project_id, snapshot_id=1, job_id=1, **values)
+    session.add(search)
+    session.flush()
+    session.add(tables.TrialRow(search_id=search.id, number=0, state="done", value=0.5))
 
 
 def _review(session: Session, image_id: int) -> None:

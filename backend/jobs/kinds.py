@@ -49,6 +49,15 @@ class Train(Request):
 
 
 @dataclass(frozen=True, slots=True)
+class Tune(Request):
+    """Try parameters of a search, trial after trial; the best one becomes the model."""
+
+    kind: ClassVar[str] = "tune"
+    search_id: int
+    model_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class Detect(Request):
     """Run a model over images: those of a project (`source` filters them), or of a place.
 
@@ -216,6 +225,14 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind(Train, "Training", Lane.LONG, "train:{project_id}", "train:{project_id}"),
+        Kind(
+            Tune,
+            "Search for parameters",
+            Lane.LONG,
+            "tune:{search_id}",
+            "tune:{search_id}",
+            retries=100,
+        ),
         Kind(Benchmark, "Benchmark", Lane.LONG, "benchmark", "benchmark:{model_id}"),
         Kind(
             Detect,

@@ -86,11 +86,13 @@ def complete(
     against: Mapping[str, Any] | None = None,
     provenance: Mapping[str, Any] | None = None,
     classes: Mapping[str, int] | None = None,
+    parameters: Mapping[str, Any] | None = None,
 ) -> Model:
     """The model is ready; the first one of a project becomes its champion by itself.
 
-    `classes` are those that it has learned, by the names in its file, where they are others than
-    when it was asked for. Figures are as `backend.storage.classes.figures` keeps them, or by name.
+    `classes` are those that it has learned, by the names in its file, and `parameters` those that
+    it was trained with, where they are others than when it was asked for.
+    Figures are as `backend.storage.classes.figures` keeps them, or by name.
     """
     row = _row(session, model_id)
     catalogue.lock(session, row.project_id)
@@ -98,6 +100,8 @@ def complete(
     row.facts = {"provenance": dict(provenance or {})}
     if classes:
         row.classes, row.class_ids = list(classes), list(classes.values())
+    if parameters:
+        row.parameters = dict(parameters)
     keep_against(session, model_id, against or {})
     _keep(session, row, evaluation)
     others = select(ModelRow.id).filter_by(project_id=row.project_id, champion=True)

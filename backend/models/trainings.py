@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend import families, start_weights, weight_header
-from backend.domain import Job, Model, ModelState, Split, Task
+from backend.domain import Job, Model, ModelState, Snapshot, Split, Task
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.models import choice, preflight, registry, snapshots
@@ -26,6 +26,16 @@ class Started:
 
     job: Job
     model: Model
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a training begins with: its parameters, the weights as a worker finds them, its data."""
+
+    values: Mapping[str, Any]
+    begin: str
+    parent: Model | None
+    snapshot: Snapshot
 
 
 def retrain(
@@ -50,27 +60,47 @@ def retrain(
     if key and (job := queue.by_key(session, "train", project_id, author, key)):
         return Started(job, registry.get(session, int(job.request["model_id"])))
     queue.refuse_waiting(session, "train", project_id=project_id)
-    known = usual_seed(session, project_id, family, start) if seed is None else seed
-    number = random.randrange(2**31) if known is None else known
-    values = {**families.find(family).defaults, **(parameters or {}), "seed": number}
-    begin = _start(session, project_id, family, start, values)
-    parent = _parent(session, project_id, start)
-    preflight.refuse(preflight.check(session, project_id, family, values, number, start))
-    snapshot = snapshots.freeze(session, project_id, number, author)
-    model = registry.add(
-        session,
-        project_id,
-        family,
-        classes=snapshot.classes,
-        snapshot_id=snapshot.id,
-        parameters={**values, "start": parent.name if parent else start},
-        parent=parent,
-        author=author,
+    ready = prepare(session, project_id, family, start, parameters, seed, author)
+    model = number(session, family, ready, start, author)
+    request = kinds.Train(
+        project_id, model.id, ready.snapshot.id, family, ready.begin, ready.values
     )
-    request = kinds.Train(project_id, model.id, snapshot.id, family, begin, values)
     job = queue.enqueue(session, request, author=author, key=key)
     registry.set_job(session, model.id, job.id)
     return Started(job, registry.get(session, model.id))
+
+
+def prepare(
+    session: Session,
+    project_id: int,
+    family: str,
+    start: str,
+    parameters: Mapping[str, Any] | None,
+    seed: int | None,
+    author: str,
+) -> Prepared:
+    """Check what is asked, and freeze what is learned from."""
+    known = usual_seed(session, project_id, family, start) if seed is None else seed
+    chosen = random.randrange(2**31) if known is None else known
+    values = {**families.find(family).defaults, **(parameters or {}), "seed": chosen}
+    begin = _start(session, project_id, family, start, values)
+    parent = _parent(session, project_id, start)
+    preflight.refuse(preflight.check(session, project_id, family, values, chosen, start))
+    return Prepared(values, begin, parent, snapshots.freeze(session, project_id, chosen, author))
+
+
+def number(session: Session, family: str, ready: Prepared, start: str, author: str) -> Model:
+    """The model that will come of it, still to be trained."""
+    return registry.add(
+        session,
+        ready.snapshot.project_id,
+        family,
+        classes=ready.snapshot.classes,
+        snapshot_id=ready.snapshot.id,
+        parameters={**ready.values, "start": ready.parent.name if ready.parent else start},
+        parent=ready.parent,
+        author=author,
+    )
 
 
 def usual_seed(session: Session, project_id: int, family: str, start: str) -> int | None:

@@ -55,6 +55,12 @@ def _of_snapshot(row: Any) -> ColumnElement[bool]:
     return there.correlate_except(snapshot)
 
 
+def _of_search(row: Any) -> ColumnElement[bool]:
+    search = tables.SearchRow.__table__.alias()
+    there = exists().where(search.c.id == row.search_id, search.c.project_id.not_in(_CLOSED))
+    return there.correlate_except(search)
+
+
 # Each row of each of these tables leads to a project. (A lambda each: they are told apart by it.)
 LEADING: Mapping[Any, Seen] = {
     tables.ProjectRow: lambda row: row.id.not_in(_CLOSED),
@@ -64,11 +70,13 @@ LEADING: Mapping[Any, Seen] = {
     tables.SnapshotRow: lambda row: row.project_id.not_in(_CLOSED),
     tables.SelectionRow: lambda row: row.project_id.not_in(_CLOSED),
     tables.ModelRow: lambda row: row.project_id.not_in(_CLOSED),
+    tables.SearchRow: lambda row: row.project_id.not_in(_CLOSED),
     tables.JobRow: lambda row: _own(row),
     tables.RunRow: lambda row: _own(row),
     tables.BoxRow: lambda row: _of_image(row),
     tables.RevisionRow: lambda row: _of_image(row),
     tables.SnapshotImageRow: lambda row: _of_snapshot(row),
+    tables.TrialRow: lambda row: _of_search(row),
     tables.JobEventRow: lambda row: _of_job(row),
     tables.DecisionRow: lambda row: _of_run(row),
     tables.RepeatRow: lambda row: _of_run(row),

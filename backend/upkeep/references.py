@@ -9,12 +9,21 @@ from typing import Any
 from sqlalchemy import String, Text, cast, select
 from sqlalchemy.orm import Session
 
-from backend.storage.tables import ImageRow, JobRow, ModelRow, PersonRow, ProjectRow, RunRow
+from backend.storage.tables import (
+    ImageRow,
+    JobRow,
+    ModelRow,
+    PersonRow,
+    ProjectRow,
+    RunRow,
+    SearchRow,
+    TrialRow,
+)
 from backend.storage.types import Json
 
 HASH = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 # Pictures have a column; the others name files in their columns or somewhere in their documents.
-SPEAKING: tuple[Any, ...] = (ModelRow, JobRow, RunRow)
+SPEAKING: tuple[Any, ...] = (ModelRow, JobRow, RunRow, SearchRow, TrialRow)
 PART = 1_000
 
 
@@ -22,7 +31,8 @@ def needed(session: Session) -> set[str]:
     """The hashes of all files that must be there: every picture, every model's weights."""
     pictures = session.scalars(select(ImageRow.sha256).distinct())
     weights = session.scalars(select(ModelRow.weights).where(ModelRow.weights != ""))
-    return {*pictures, *weights}
+    kept = session.scalars(select(TrialRow.weights).where(TrialRow.weights != ""))
+    return {*pictures, *weights, *kept}
 
 
 def named(session: Session) -> set[str]:

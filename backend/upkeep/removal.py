@@ -40,11 +40,13 @@ HANGING: tuple[tuple[Any, str, Any], ...] = (
     (tables.BoxRow, "image_id", tables.ImageRow),
     (tables.RevisionRow, "image_id", tables.ImageRow),
     (tables.SnapshotImageRow, "snapshot_id", tables.SnapshotRow),
+    (tables.TrialRow, "search_id", tables.SearchRow),
 )
 # What has a project of its own, in an order in which each may go; and what leads to its like.
 OWN: tuple[tuple[Any, str], ...] = (
     (tables.RunRow, ""),
     (tables.ModelRow, "parent_id"),
+    (tables.SearchRow, ""),
     (tables.SnapshotRow, ""),
     (tables.ImageRow, "golden_id"),
     (tables.ClassNameRow, ""),

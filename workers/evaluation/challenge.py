@@ -27,18 +27,33 @@ def measure(
     """
     begin, end = share
     middle = (begin + end) / 2
+    seen, figures = judged(context, model, weights, laid_out, (begin, middle))
+    return figures, beside_champion(context, model, laid_out, seen, (middle, end))
+
+
+def judged(
+    context: Context, model: Model, weights: str, laid_out: LaidOut, share: Share
+) -> tuple[Appraisal, dict[str, Any]]:
+    """What the model sees in the held-out pictures, kept as a run, and its figures."""
     split = appraisal.held_out(laid_out.set)
     path = context.files.local_path(weights)
     examples, classes = laid_out.set.of(split), laid_out.set.classes
-    tell = telling(context, (begin, middle), model.name)
+    tell = telling(context, share, model.name)
     known = laid_out.set.classes  # what it has just learned, by these names
     seen = appraisal.look(model.family, path, examples, classes, tell, known)
     record.keep(context, model, weights, laid_out, seen)
-    figures = laid_out.kept(appraisal.report(model.family, seen, classes)) | {"split": str(split)}
+    figures = laid_out.kept(appraisal.report(model.family, seen, classes))
+    return seen, figures | {"split": str(split)}
+
+
+def beside_champion(
+    context: Context, model: Model, laid_out: LaidOut, seen: Appraisal, share: Share
+) -> dict[str, Any]:
+    """How it stands beside the champion, where there is another one."""
     champion = _champion(context, model)
     if champion is None:
-        return figures, {}
-    return figures, against(context, champion, laid_out, seen, (middle, end))
+        return {}
+    return against(context, champion, laid_out, seen, share)
 
 
 def against(

@@ -11,6 +11,7 @@ from workers.context import Context
 
 HANDLERS = {
     "train": "workers.handlers.train",
+    "tune": "workers.handlers.tune",
     "benchmark": "workers.handlers.benchmark",
     "detect": "workers.handlers.detect",
     "propose": "workers.handlers.detect",

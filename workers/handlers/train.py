@@ -57,7 +57,12 @@ def run(context: Context) -> Mapping[str, Any]:
     with context.database.read() as session:
         model = registry.get(session, request.model_id)
     evaluation, against = challenge.measure(context, model, stored, laid_out, (TRAINED, 1.0))
-    provenance = _provenance(context, request, trained, seconds)
+    provenance = {
+        **provenance_of(context, request.snapshot_id, request.start),
+        "parameters": dict(request.parameters),
+        **({"seconds": round(seconds, 1)} if context.job.attempt == 1 else {}),
+        "figures": dict(trained.figures),
+    }
     with context.database.write.begin() as session:
         context.fence(session)
         model = registry.complete(
@@ -91,21 +96,10 @@ def _train(context: Context, request: kinds.Train, laid_out: LaidOut) -> Trained
     if parameters.workers > 1 or context.settings.ray_address:
         cluster.join(context)
     context.progress(None, "Reading the libraries that train")
-    folder = _folder(context, laid_out)
+    folder = same_classes(context.folder / "training", laid_out)
     family = base.implementation(request.family)
-    start = _start(context, request, laid_out)
+    start = started_from(context, request.start, laid_out)
     return family.train(laid_out.set, start, parameters, TrainingReporter(context), folder)
-
-
-def _folder(context: Context, laid_out: LaidOut) -> Path:
-    """Where the checkpoints are; those from before a merge of classes are of another network."""
-    folder = context.folder / "training"
-    known, classes = folder / "classes.json", json.dumps([*laid_out.classes.values()])
-    if known.is_file() and known.read_text() != classes:
-        shutil.rmtree(folder)
-    folder.mkdir(exist_ok=True)
-    known.write_text(classes)
-    return folder
 
 
 def _takes_over(request: kinds.Train, against: Mapping[str, Any]) -> bool:
@@ -116,38 +110,42 @@ def _takes_over(request: kinds.Train, against: Mapping[str, Any]) -> bool:
     return bool(grows and same and difference is not None and difference >= 0)
 
 
-def _start(context: Context, request: kinds.Train, laid_out: LaidOut) -> Path | None:
+def same_classes(folder: Path, laid_out: LaidOut) -> Path:
+    """Where the checkpoints are; those from before a merge of classes are of another network."""
+    known, classes = folder / "classes.json", json.dumps([*laid_out.classes.values()])
+    if known.is_file() and known.read_text() != classes:
+        shutil.rmtree(folder)
+    folder.mkdir(exist_ok=True)
+    known.write_text(classes)
+    return folder
+
+
+def started_from(context: Context, start: str, laid_out: LaidOut) -> Path | None:
     """Start weights are a file, or the hash of a model, named as its classes are now."""
     from workers.weights import weight_files
 
-    start = request.start
     if not start or Path(start).is_absolute():
         return Path(start) if start else None
     path = context.files.local_path(start)
     with context.database.read() as session:
-        model = registry.by_weights(session, request.project_id or 0, start)
+        model = registry.by_weights(session, context.request.project_id or 0, start)
     known = laid_out.known(model) if model else ()
     return weight_files.renamed(path, known, context.folder / "start.safetensors")
 
 
-def _provenance(
-    context: Context, request: kinds.Train, trained: Trained, seconds: float
-) -> dict[str, Any]:
-    """What one must know to trust the model, or to make it again."""
+def provenance_of(context: Context, snapshot_id: int, start: str) -> dict[str, Any]:
+    """What one must know to trust a model, or to make it again."""
     return {
         "job": context.job.id,
         "attempts": context.job.attempt,
-        "snapshot": request.snapshot_id,
-        "start": request.start,
-        "parameters": dict(request.parameters),
-        **({"seconds": round(seconds, 1)} if context.job.attempt == 1 else {}),
+        "snapshot": snapshot_id,
+        "start": start,
         "machine": holder.parts(context.job.worker)[0],
         "cores": os.cpu_count(),
         "devices": appraisal.device(),
         "cluster": context.settings.ray_address or "this machine",
         "code": version.code(),
         "versions": _versions(),
-        "figures": dict(trained.figures),
     }
 
 

@@ -11,6 +11,7 @@ from backend.storage.tables.projects import ClassNameRow, ClassRow, ProjectRow, 
 from backend.storage.tables.publishing import LoadRow, OutboxRow
 from backend.storage.tables.review import DecisionRow, LeaseRow, RepeatRow
 from backend.storage.tables.runs import DetectionRow, RunImageRow, RunRow
+from backend.storage.tables.searches import SearchRow, TrialRow
 
 __all__ = [
     "Base",
@@ -34,9 +35,11 @@ __all__ = [
     "RevisionRow",
     "RunImageRow",
     "RunRow",
+    "SearchRow",
     "SelectionRow",
     "SettingRow",
     "SnapshotImageRow",
     "SnapshotRow",
+    "TrialRow",
     "WorkerRow",
 ]

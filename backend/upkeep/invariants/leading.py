@@ -37,6 +37,7 @@ UNDECLARED = (
     Reference("snapshot_image", ("image_id", "version"), "revision", ("image_id", "version")),
     Reference("snapshot_image", ("golden_id",), "image"),
     Reference("model", ("job_id",), "job"),
+    Reference("search", ("job_id",), "job"),
     Reference("run", ("project_id",), "project"),
     Reference("run", ("model_id",), "model"),
     Reference("run_image", ("run_id",), "run"),

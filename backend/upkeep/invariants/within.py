@@ -16,6 +16,7 @@ from backend.storage.tables import (
     ModelRow,
     ProjectRow,
     RevisionRow,
+    SearchRow,
     SnapshotRow,
 )
 from backend.upkeep.invariants.rule import Row, Rule
@@ -28,6 +29,7 @@ REQUESTED: Mapping[str, Any] = {
     "model_id": ModelRow,
     "against": ModelRow,
     "snapshot_id": SnapshotRow,
+    "search_id": SearchRow,
 }
 
 

@@ -1,0 +1,243 @@
+"""Searches for better parameters: asked for, steered, and what came of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend import families, spaces
+from backend.domain import FINAL, Job, JobState, Model, Search, Split, Task, Trial, TrialState
+from backend.errors import Invalid, NotFound, Refused
+from backend.jobs import kinds, queue
+from backend.models import registry, trainings
+from backend.projects import catalogue
+from backend.storage.tables import JobRow, SearchRow
+
+MOST_TRIALS, MOST_HOURS = 10_000, 1_000.0
+DEFAULTS = "the defaults"
+NO_DEFAULTS = "The defaults came to no end, so nothing can be held against them."
+NO_BETTER = "Nothing that was tried is better than the defaults."
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What asking for a search has made: its job, and the model that its best trial will be."""
+
+    search: Search
+    job: Job
+    model: Model
+
+
+def ask(
+    session: Session,
+    project_id: int,
+    family: str,
+    *,
+    trials: int = 0,
+    hours: float = 0.0,
+    space: str = "",
+    start: str = "",
+    parameters: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    author: str = "",
+    key: str = "",
+) -> Begun:
+    """Freeze a snapshot, number a model and queue the search, all or nothing.
+
+    `space` is as `backend.spaces` reads it; what is not in it stays as `parameters` have it.
+    `start` and `seed` are those of `trainings.retrain`.
+    """
+    if key and (job := queue.by_key(session, "tune", project_id, author, key)):
+        return _begun(session, job)
+    tried = spaces.parse(family, space)
+    _check_budget(trials, hours)
+    catalogue.lock(session, project_id)
+    queue.refuse_waiting(session, "tune", project_id=project_id)
+    ready = trainings.prepare(session, project_id, family, start, parameters, seed, author)
+    if not ready.snapshot.counts.get(Split.VAL):
+        raise Refused(
+            "The project has no validation images, so trials cannot be told apart: put some of "
+            "the labelled images into the split val."
+        )
+    row = SearchRow(
+        project_id=project_id,
+        snapshot_id=ready.snapshot.id,
+        family=family,
+        space=spaces.written(tried),
+        start=ready.begin,
+        parameters=dict(ready.values),
+        seed=ready.values["seed"],
+        trials=trials,
+        hours=hours,
+        author=author,
+    )
+    session.add(row)
+    session.flush()
+    model = trainings.number(session, family, ready, start, author)
+    return _queue(session, row, model, author, key)
+
+
+def more(session: Session, search_id: int, trials: int, hours: float = 0.0) -> Search:
+    """Allow a search so many trials and hours more; one whose job has ended begins again."""
+    row = _row(session, search_id, lock=True)
+    _check_budget(trials, hours)
+    row.trials = row.trials + trials if row.trials or row.hours == 0 else 0
+    row.hours = row.hours + hours if row.hours else 0.0
+    if trials and not row.trials:
+        raise Refused("This search has as many trials as its hours allow; add hours.")
+    row.stopping = False
+    session.flush()
+    if _state(session, row) in FINAL:
+        _again(session, row)
+    return get(session, search_id)
+
+
+def stop(session: Session, search_id: int) -> Search:
+    """Begin no more trials, end those under way, and keep the best of those that are done."""
+    row = _row(session, search_id, lock=True)
+    if _state(session, row) in FINAL:
+        raise Refused(f"The search {search_id} has ended, so there is nothing to stop.")
+    row.stopping = True
+    session.flush()
+    return get(session, search_id)
+
+
+def get(session: Session, search_id: int) -> Search:
+    """The search of that number."""
+    row = _row(session, search_id)
+    return _search(row, _state(session, row))
+
+
+def of_project(session: Session, project_id: int, limit: int = 50) -> list[Search]:
+    """The searches of a project, newest first."""
+    query = (
+        select(SearchRow, JobRow.state)
+        .outerjoin(JobRow, JobRow.id == SearchRow.job_id)
+        .where(SearchRow.project_id == project_id)
+        .order_by(SearchRow.id.desc())
+        .limit(limit)
+    )
+    return [_search(row, state) for row, state in session.execute(query)]
+
+
+def count(session: Session, search_id: int, seconds: float) -> Search:
+    """Count what was searched since, and look what people have said meanwhile."""
+    row = _row(session, search_id, lock=True)
+    row.seconds += seconds
+    session.flush()
+    return get(session, search_id)
+
+
+def conclude(session: Session, search_id: int, facts: Mapping[str, Any]) -> None:
+    """Keep what came of it."""
+    row = _row(session, search_id)
+    row.facts = {**(row.facts or {}), **facts}
+
+
+def figure(family: str) -> str:
+    """By which figure of the validation images the trials of a family are told apart."""
+    return "map50" if families.find(family).task is Task.DETECT else "accuracy"
+
+
+def verdict(best: Trial, name: str, against: Mapping[str, Any], split: str) -> str:
+    """What the held-out images say of the best trial beside the defaults, in words."""
+    if best.number == 0:
+        return f"{NO_BETTER} {name} is trained with them."
+    said = registry.compared(name, {**against, "model": DEFAULTS})
+    found: Mapping[str, Any] = against.get("map50") or against.get("accuracy") or {}
+    worth = [said] if found.get("better") is True else [said, NO_BETTER]
+    if split != Split.TEST:
+        worth.append("There are no test images: this is said of images that chose the trial.")
+    return " ".join(worth)
+
+
+def parameters(search: Search, trial: Trial) -> dict[str, Any]:
+    """All parameters of a training with what the trial changes."""
+    return spaces.merged(search.parameters, trial.parameters)
+
+
+def best(trials: Sequence[Trial]) -> Trial | None:
+    """The trial that was worth most when it was done, the earlier of equal ones."""
+    done = [one for one in trials if one.state is TrialState.DONE and one.value is not None]
+    return max(done, key=lambda one: (one.value or 0.0, -one.number), default=None)
+
+
+def _check_budget(trials: int, hours: float) -> None:
+    if not (math.isfinite(hours) and 0 <= hours <= MOST_HOURS):
+        raise Invalid(f"The hours of a search go from 0 to {MOST_HOURS:g}, not {hours:g}.")
+    if not 0 <= trials <= MOST_TRIALS:
+        raise Invalid(f"A search has from 1 to {MOST_TRIALS:,} trials, not {trials}.")
+    if not trials and not hours:
+        raise Invalid("A search needs a budget: say how many trials, or how many hours.")
+
+
+def _queue(session: Session, row: SearchRow, model: Model, author: str, key: str = "") -> Begun:
+    request = kinds.Tune(row.project_id, row.id, model.id)
+    job = queue.enqueue(session, request, author=author, key=key)
+    row.job_id = job.id
+    registry.set_job(session, model.id, job.id)
+    session.flush()
+    return Begun(get(session, row.id), job, registry.get(session, model.id))
+
+
+def _again(session: Session, row: SearchRow) -> None:
+    """One more job for the same search, and a model of its own."""
+    before = registry.get(session, int(_job(session, row).request["model_id"]))
+    model = registry.add(
+        session,
+        row.project_id,
+        row.family,
+        classes=before.classes,
+        snapshot_id=row.snapshot_id,
+        parameters={**row.parameters, "start": before.parameters.get("start", "")},
+        author=row.author,
+    )
+    _queue(session, row, model, row.author)
+
+
+def _begun(session: Session, job: Job) -> Begun:
+    model = registry.get(session, int(job.request["model_id"]))
+    return Begun(get(session, int(job.request["search_id"])), job, model)
+
+
+def _job(session: Session, row: SearchRow) -> Job:
+    return queue.get(session, row.job_id or 0)
+
+
+def _state(session: Session, row: SearchRow) -> str | None:
+    return session.scalar(select(JobRow.state).where(JobRow.id == row.job_id))
+
+
+def _row(session: Session, search_id: int, *, lock: bool = False) -> SearchRow:
+    query = select(SearchRow).where(SearchRow.id == search_id)
+    row = session.scalar(query.with_for_update() if lock else query)
+    if row is None:
+        raise NotFound(f"There is no search {search_id}.")
+    return row
+
+
+def _search(row: SearchRow, state: str | None) -> Search:
+    return Search(
+        id=row.id,
+        project_id=row.project_id,
+        family=row.family,
+        snapshot_id=row.snapshot_id,
+        space=row.space,
+        seed=row.seed,
+        state=JobState(state or JobState.FAILED),
+        at=row.at,
+        start=row.start,
+        parameters=row.parameters,
+        trials=row.trials,
+        hours=row.hours,
+        seconds=row.seconds,
+        stopping=row.stopping,
+        job_id=row.job_id,
+        author=row.author,
+        facts=row.facts or {},
+    )

@@ -1,0 +1,1 @@
+"""Tests of searches: trials whose worth is known beforehand, and real families."""

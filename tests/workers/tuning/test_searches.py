@@ -1,0 +1,198 @@
+"""A search from the click to the registry: trials in rows, poor ones stopped, the best kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain import JobState, ModelState, Search, Trial, TrialState
+from backend.errors import Cancelled, Refused
+from backend.jobs import claims, journal, queue
+from backend.models import registry, searches, trials
+from tests.workers.handlers import places
+from tests.workers.handlers.places import Place
+from tests.workers.tuning import curves
+from workers import handlers
+from workers.training import tracking
+
+IMAGES = 12
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    curves.prepare()
+    made = places.make(tmp_path / "home")
+    made.settings = made.settings.model_copy(update={"mlflow_uri": tracking.OFF})
+    yield made
+    made.database.close()
+    curves.forget()
+
+
+def ask(place: Place, project: int, family: str = curves.NAME, **how: Any) -> searches.Begun:
+    with place.database.write.begin() as session:
+        return searches.ask(session, project, family, seed=1, **how)
+
+
+def told(place: Place, begun: searches.Begun) -> tuple[Search, list[Trial]]:
+    with place.database.read() as session:
+        search = searches.get(session, begun.search.id)
+        return search, trials.of_search(session, search.id)
+
+
+def test_the_best_of_many_stands_in_the_registry_with_its_parameters(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), trials=12)
+    result = place.carry_out(place.claim())
+    search, found = told(place, begun)
+    best = searches.best(found)
+    assert best is not None
+    assert best.value == max(one.value or 0 for one in found)
+    assert found[0].parameters == {}
+    with place.database.read() as session:
+        details = registry.details(session, begun.model.id)
+    assert details.model.state is ModelState.READY
+    assert details.model.parameters["learning_rate"] == best.parameters["learning_rate"]
+    assert details.provenance["search"] == search.id
+    assert details.provenance["trial"] == best.number == result["best"]
+    assert (search.state, search.facts["model"]) == (JobState.DONE, details.model.name)
+
+
+def test_poor_trials_end_early_and_leave_nothing(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), trials=12)
+    job = place.claim()
+    place.carry_out(job)
+    _, found = told(place, begun)
+    assert sum(len(one.epochs) for one in found) <= 0.6 * 9 * len(found)
+    assert {one.state for one in found} == {TrialState.DONE, TrialState.STOPPED}
+    assert all(one.error for one in found if one.state is TrialState.STOPPED)
+    best = searches.best(found)
+    left = {one.name for one in (place.settings.home / "jobs" / str(job.id) / "trials").iterdir()}
+    assert left == {"0", str(best and best.number), "classes.json"}
+    assert [bool(one.weights) for one in found] == [
+        one.number in (0, best and best.number) for one in found
+    ]
+
+
+def test_what_is_no_number_and_what_has_no_room_are_failed_trials(place: Place) -> None:
+    project = place.sample(IMAGES)
+    begun = ask(place, project, trials=3, space="lr=6..9")
+    place.carry_out(place.claim())
+    _, found = told(place, begun)
+    assert [one.state for one in found] == [TrialState.DONE, *[TrialState.FAILED] * 2]
+    assert "no number any more in epoch 1" in found[1].error
+    begun = ask(place, project, trials=2, space=f"batch={curves.TOO_LARGE}")
+    result = place.carry_out(place.claim())
+    _, found = told(place, begun)
+    assert "ran out of memory" in found[1].error
+    assert result["trials"] == {"done": 1, "failed": 1}
+    assert result["verdict"].startswith(searches.NO_BETTER)
+
+
+def test_a_search_of_which_nothing_came_says_why(place: Place) -> None:
+    project = place.sample(IMAGES)
+    ask(place, project, trials=2, parameters={"learning_rate": 9.0}, space="lr=6..9")
+    with pytest.raises(Refused, match=r"No trial was finished.* no number any more"):
+        place.carry_out(place.claim())
+
+
+def test_a_person_stops_a_trial_and_then_all(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), trials=50, parameters={"extra": {"pause": 0.01}})
+    job = place.claim()
+    context = place.context(job)
+
+    def steer(fraction: float | None, message: str) -> None:
+        """A person who watches: trial 1 goes, and all after trial 3."""
+        del fraction
+        if message == "Trial 1 (2 of 50): Epoch 1":
+            with place.database.write.begin() as session:
+                trials.stop(session, begun.search.id, 1)
+        if message == "Trial 3 (4 of 50): Epoch 1":
+            with place.database.write.begin() as session:
+                searches.stop(session, begun.search.id)
+
+    steered = Steered(context, steer)
+    result = handlers.find("tune").run(steered)  # type: ignore[arg-type]
+    _, found = told(place, begun)
+    assert found[1].error == "A person stopped it."
+    assert found[3].error == "A person stopped the search."
+    assert len(found) == 4
+    assert result["best"] in (0, 2)
+
+
+class Steered:
+    """A context that shows its sentences to somebody."""
+
+    def __init__(self, context: Any, shown: Any) -> None:
+        self.context, self.shown = context, shown
+
+    def progress(self, fraction: float | None, message: str) -> None:
+        """Pass it on."""
+        self.shown(fraction, message)
+        self.context.progress(fraction, message)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.context, name)
+
+
+def test_more_trials_go_on_where_the_search_had_ended(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), trials=4)
+    place.carry_out(place.claim())
+    before = told(place, begun)[1]
+    with place.database.write.begin() as session:
+        searches.more(session, begun.search.id, 4)
+    place.carry_out(place.claim())
+    search, found = told(place, begun)
+    assert [one.epochs for one in found[:4]] == [one.epochs for one in before]
+    assert (len(found), search.trials) == (8, 8)
+    with place.database.read() as session:
+        assert [one.name for one in registry.models(session, search.project_id)] == ["v2", "v1"]
+
+
+def test_the_hours_end_a_search_but_not_its_defaults(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), hours=1e-9)
+    place.carry_out(place.claim())
+    assert [one.state for one in told(place, begun)[1]] == [TrialState.DONE]
+
+
+def test_a_cancelled_search_goes_on_with_what_was_done(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), trials=6)
+    job = place.claim()
+    context = place.context(job)
+
+    def cancel(fraction: float | None, message: str) -> None:
+        del fraction
+        if message == "Trial 0 (1 of 6): Epoch 5":
+            context.stopping.set()
+
+    with place.database.write.begin() as session:
+        queue.cancel(session, job.id)
+    with pytest.raises(Cancelled):
+        handlers.find("tune").run(Steered(context, cancel))  # type: ignore[arg-type]
+    with place.database.write.begin() as session:
+        claims.release(session, job, "Cancelled.")
+        queue.retry(session, job.id)
+    place.carry_out(place.claim())
+    _, found = told(place, begun)
+    assert all(one.state is not TrialState.RUNNING for one in found)
+    done = (place.settings.home / "jobs" / str(job.id) / "epochs.txt").read_text().splitlines()
+    assert len(done) == len(set(done)) == sum(len(one.epochs) for one in found)
+
+
+def test_a_search_of_fifty_trials_keeps_a_short_story(place: Place) -> None:
+    ask(place, place.sample(IMAGES), trials=50)
+    job = place.claim()
+    place.carry_out(job)
+    with place.database.read() as session:
+        assert len(journal.read(session, job.id)) <= 60
+
+
+def test_the_golden_board_is_searched_on_its_validation_images(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), "golden", trials=3, space="tolerance=0.5..3")
+    result = place.carry_out(place.claim())
+    _, found = told(place, begun)
+    assert [one.state for one in found] == [TrialState.DONE] * 3
+    assert all(0 < (one.epochs[-1]["map50"]) <= 1 for one in found)
+    assert result["held_out"] is not None
+    assert "the defaults" in result["verdict"]

@@ -1,0 +1,40 @@
+"""A search for better parameters: trial after trial, and the best one becomes a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from backend.jobs import kinds
+from backend.models import registry, searches
+from workers import cluster, data
+from workers.context import Context
+from workers.evaluation import appraisal
+from workers.handlers import train
+from workers.training import tracking
+from workers.tuning import conclusion, trying
+from workers.tuning.study import Study
+
+
+def run(context: Context) -> Mapping[str, Any]:
+    """Try; a second attempt goes on with the rows and checkpoints that this one has left."""
+    request = cast("kinds.Tune", context.request)
+    with context.database.read() as session:
+        search = searches.get(session, request.search_id)
+    laid_out = data.lay_out(context, search.snapshot_id)
+    if search.parameters.get("workers", 1) > 1 or context.settings.ray_address:
+        cluster.join(context)
+    context.progress(None, "Reading the libraries that train")
+    train.same_classes(context.folder / "trials", laid_out)
+    start = train.started_from(context, search.start, laid_out)
+    study = Study(context, search, laid_out, start, appraisal.device())
+    study.read()
+    study.sweep()
+    while (trial := study.next()) is not None:
+        trying.carry_out(study, trial)
+    provenance = train.provenance_of(context, search.snapshot_id, search.start)
+    found = conclusion.conclude(study, request.model_id, provenance)
+    with context.database.read() as session:
+        model = registry.get(session, request.model_id)
+    tracking.record(context, model, context.files.local_path(model.weights), provenance)
+    return found

@@ -1,0 +1,171 @@
+"""A search while its job goes on: which trial is next, what it tells, and how it ends.
+
+The rows are the truth, so that another process can go on where this one was killed; what is
+remembered here can be read again.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy.orm import Session
+
+from backend import spaces
+from backend.domain import Search, Trial, TrialState
+from backend.errors import Enough
+from backend.models import halving, searches, trials
+from workers.context import Context
+from workers.data import LaidOut
+
+TRIED = 0.9
+Curve = list[tuple[int, float]]
+Written = TypeVar("Written")
+
+
+@dataclass(slots=True)
+class Study:
+    """The trials of a search, as the job that carries them out knows them."""
+
+    context: Context
+    search: Search
+    laid_out: LaidOut
+    start: Path | None
+    device: str
+    known: dict[int, Trial] = field(default_factory=dict)
+    counted: float = field(default_factory=time.monotonic)
+
+    @property
+    def figure(self) -> str:
+        """By which figure trials are told apart."""
+        return searches.figure(self.search.family)
+
+    def read(self) -> None:
+        """Take what the rows say."""
+        with self.context.database.read() as session:
+            self.search = searches.get(session, self.search.id)
+            found = trials.of_search(session, self.search.id)
+        self.known = {one.number: one for one in found}
+
+    def next(self) -> Trial | None:
+        """The trial to carry out: one that was interrupted, else a new one, None at the end."""
+        waiting = [one for one in self.known.values() if one.state is TrialState.RUNNING]
+        if waiting:
+            return waiting[0]
+        if self.is_over():
+            return None
+        return self._write(self._draw)
+
+    def is_over(self) -> bool:
+        """Whether a person or the hours say that it is enough; the defaults are always tried."""
+        self.search = self._write(self._count)
+        return self.search.stopping or (bool(self.known) and self._hours_are_over())
+
+    def begin(self, trial: Trial) -> Trial:
+        """A process takes a trial up."""
+        return self._keep(lambda session: trials.begin(session, trial, self.device))
+
+    def let_go(self, trial: Trial) -> None:
+        """The trial is interrupted on purpose."""
+        self._write(lambda session: trials.let_go(session, trial))
+
+    def told(self, trial: Trial, epoch: int, figures: Mapping[str, float], seconds: float) -> Trial:
+        """Keep an epoch's figures; what is no number cannot be kept."""
+        finite = {name: value for name, value in figures.items() if math.isfinite(value)}
+        return self._keep(lambda session: trials.epoch(session, trial, epoch, finite, seconds))
+
+    def end(self, trial: Trial, state: TrialState, seconds: float = 0.0, **how: Any) -> Trial:
+        """The trial is over, and what it leaves on the disk goes unless it may be needed."""
+        ended = self._keep(
+            lambda session: trials.end(session, trial, state, seconds=seconds, **how)
+        )
+        self.sweep()
+        self.context.log(self._sentence(ended))
+        return ended
+
+    def judge(self, trial: Trial, epochs: int) -> None:
+        """Raise Enough where a trial has no reason to go on."""
+        if trial.stopping:
+            raise Enough("A person stopped it.")
+        self.search = self._write(self._count)
+        if self.search.stopping:
+            raise Enough("A person stopped the search.")
+        if trial.number == 0:
+            return
+        if self._hours_are_over():
+            raise Enough("The hours of the search were over.")
+        others = [self.curve(one) for one in self.known.values() if one.number != trial.number]
+        if trial.epochs and halving.stops(self.curve(trial), others, epochs):
+            raise Enough("It lagged behind the others.")
+
+    def curve(self, trial: Trial) -> Curve:
+        """What a trial was worth after each epoch."""
+        return [(int(one["epoch"]), one[self.figure]) for one in trial.epochs if self.figure in one]
+
+    def parameters(self, trial: Trial) -> dict[str, Any]:
+        """What it is trained with."""
+        return searches.parameters(self.search, trial)
+
+    def folder(self, number: int) -> Path:
+        """Where a trial has its checkpoints."""
+        return self.context.folder / "trials" / str(number)
+
+    def sweep(self) -> None:
+        """Remove what the trials have left that lost."""
+        best = searches.best(list(self.known.values()))
+        kept = {0, best.number if best else 0}
+        kept |= {one.number for one in self.known.values() if one.state is TrialState.RUNNING}
+        names = {str(number) for number in kept}
+        for folder in self.folder(0).parent.glob("*"):
+            if folder.is_dir() and folder.name not in names:
+                shutil.rmtree(folder)
+
+    def share(self, part: float) -> float:
+        """How far the search is while a trial has come so far."""
+        ended = sum(one.state is not TrialState.RUNNING for one in self.known.values())
+        by_trials = (ended + part) / self.search.trials if self.search.trials else 0.0
+        by_hours = self._seconds() / (self.search.hours * 3600) if self.search.hours else 0.0
+        return min(1.0, max(by_trials, by_hours)) * TRIED
+
+    def title(self, trial: Trial) -> str:
+        """What a trial is called."""
+        of = f" ({trial.number + 1} of {self.search.trials})" if self.search.trials else ""
+        return f"Trial {trial.number}{of}"
+
+    def _draw(self, session: Session) -> Trial | None:
+        drawn = trials.draw(session, self.search, list(self.known.values()))
+        if drawn is not None:
+            self.known[drawn.number] = drawn
+        return drawn
+
+    def _count(self, session: Session) -> Search:
+        found = searches.count(session, self.search.id, time.monotonic() - self.counted)
+        self.counted = time.monotonic()
+        return found
+
+    def _seconds(self) -> float:
+        return self.search.seconds + time.monotonic() - self.counted
+
+    def _hours_are_over(self) -> bool:
+        return 0 < self.search.hours * 3600 <= self._seconds()
+
+    def _keep(self, write: Callable[[Session], Trial]) -> Trial:
+        found = self._write(write)
+        self.known[found.number] = found
+        return found
+
+    def _write(self, write: Callable[[Session], Written]) -> Written:
+        with self.context.database.write.begin() as session:
+            self.context.fence(session)
+            return write(session)
+
+    def _sentence(self, trial: Trial) -> str:
+        tried = spaces.told(trial.parameters) or searches.DEFAULTS
+        worth = f" {self.figure} {trial.value:.3f}." if trial.value is not None else ""
+        why = f" {trial.error}" if trial.error else ""
+        return f"{self.title(trial)} with {tried} is {trial.state}.{worth}{why}"

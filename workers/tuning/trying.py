@@ -1,0 +1,132 @@
+"""One trial: a training of its own by the family's own function, whose epochs are told as rows."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from backend.domain import Split, Trial, TrialState
+from backend.errors import Cancelled, Enough, LeaseLost, Refused
+from workers.evaluation import appraisal
+from workers.families import base
+from workers.families.base import Parameters, Trained
+from workers.training import basics
+from workers.tuning.study import Study
+
+WEIGHTS = "weights.txt"
+FULL = ("out of memory", "can't allocate memory", "cannot allocate memory")
+
+
+@dataclass(slots=True)
+class TrialReporter:
+    """The reporter of one trial: an epoch is a row's figures, and may be the last one."""
+
+    study: Study
+    trial: Trial
+    since: float = field(default_factory=time.monotonic)
+
+    def progress(self, fraction: float, message: str) -> None:
+        """How far the search is, with what the trial does."""
+        title = self.study.title(self.trial)
+        self.study.context.progress(self.study.share(fraction), f"{title}: {message}")
+
+    def epoch(self, epoch: int, epochs: int, figures: Mapping[str, float]) -> None:
+        """Keep the epoch; raises Enough where the trial has no reason to go on."""
+        if not math.isfinite(figures.get("loss", 0.0)):
+            raise basics.diverged(epoch - 1)
+        self.trial = self.study.told(self.trial, epoch, figures, self.lap())
+        if epoch < epochs:
+            self.study.judge(self.trial, epochs)
+
+    def log(self, text: str) -> None:
+        """What a single trial has to say is too much for the story of a search."""
+
+    def lap(self) -> float:
+        """The seconds since it was asked last."""
+        before, self.since = self.since, time.monotonic()
+        return self.since - before
+
+
+@dataclass(slots=True)
+class Again(TrialReporter):
+    """The reporter of a trial that is trained once more: its epochs have been told."""
+
+    def epoch(self, epoch: int, epochs: int, figures: Mapping[str, float]) -> None:
+        """It is in the rows."""
+
+
+def carry_out(study: Study, trial: Trial) -> None:
+    """Train; however a trial ends, the search goes on, unless the job itself must end."""
+    begun = study.begin(trial)
+    if begun.state is not TrialState.RUNNING:
+        return
+    reporter = TrialReporter(study, begun)
+    try:
+        study.judge(begun, int(study.parameters(begun).get("epochs", 1)))
+        trained = train(study, begun, reporter)
+        value = _value(study, reporter, trained)
+        study.end(begun, TrialState.DONE, reporter.lap(), value=value)
+    except Enough as enough:
+        study.end(begun, TrialState.STOPPED, reporter.lap(), error=str(enough))
+    except (Cancelled, LeaseLost) as ended:
+        if isinstance(ended, Cancelled):
+            study.let_go(begun)
+        raise
+    except (Refused, MemoryError, RuntimeError, ValueError, ArithmeticError) as error:
+        study.end(begun, TrialState.FAILED, reporter.lap(), error=_reason(error))
+
+
+def train(study: Study, trial: Trial, reporter: TrialReporter) -> Trained:
+    """Train, or go on; beside the checkpoints stands which file the weights are."""
+    folder = study.folder(trial.number)
+    folder.mkdir(parents=True, exist_ok=True)
+    family = base.implementation(study.search.family)
+    given = Parameters(**study.parameters(trial))
+    trained = family.train(study.laid_out.set, study.start, given, reporter, folder)
+    (folder / WEIGHTS).write_text(trained.weights.name)
+    return trained
+
+
+def weights(study: Study, trial: Trial) -> Path | None:
+    """The weights that a trial has left, if they are still there."""
+    folder = study.folder(trial.number)
+    named = folder / WEIGHTS
+    path = folder / named.read_text() if named.is_file() else folder
+    if path.is_file():
+        return path
+    files = study.context.files
+    return files.local_path(trial.weights) if trial.weights else None
+
+
+def _value(study: Study, reporter: TrialReporter, trained: Trained) -> float:
+    """What the kept weights are worth on the validation images."""
+    known = trained.figures.get(study.figure)
+    if known is not None and study.figure in _last(reporter.trial):
+        return float(known)
+    data = study.laid_out.set
+    examples, classes = data.of(Split.VAL), data.classes
+    seen = appraisal.look(
+        study.search.family, trained.weights, examples, classes, reporter.progress, classes
+    )
+    found = appraisal.report(study.search.family, seen, classes)[study.figure]
+    figures = {**_last(reporter.trial), study.figure: float(found or 0.0)}
+    epoch = int(figures.pop("epoch", 1))
+    reporter.trial = study.told(reporter.trial, epoch, figures, reporter.lap())
+    return float(found or 0.0)
+
+
+def _last(trial: Trial) -> dict[str, float]:
+    return dict(trial.epochs[-1]) if trial.epochs else {}
+
+
+def _reason(error: Exception) -> str:
+    """Why a trial failed, for people."""
+    if isinstance(error, Refused):
+        return str(error)
+    said = str(error).strip().splitlines()[:1]
+    if isinstance(error, MemoryError) or any(one in str(error).lower() for one in FULL):
+        return "It ran out of memory: a smaller batch or image size may fit."
+    return f"It stopped with {type(error).__name__}{f': {said[0][:300]}' if said else ''}."
