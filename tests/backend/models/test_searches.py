@@ -1,4 +1,4 @@
-"""A search as a click asks for it: checked first, and its trials as rows that nothing can double."""
+"""A search as a click asks for it: checked first; its trials are rows that nothing can double."""
 
 from __future__ import annotations
 
