@@ -52,6 +52,7 @@ ROOMS = (
     "review.reports",
     "runs.detection",
     "runs.forecast",
+    "searches",
     "warehouse",
 )
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]

@@ -14,7 +14,7 @@ from backend.models import registry, snapshots
 from backend.projects import classes, selections
 from backend.review import blind_repeats, decisions
 from backend.storage import findings
-from backend.storage.tables import LeaseRow, MetricRow
+from backend.storage.tables import LeaseRow, MetricRow, SearchRow, TrialRow
 
 CLASS = "nick"
 FOUND = Detection(4.0, 4.0, 20.0, 20.0, CLASS, 0.9)
@@ -35,6 +35,7 @@ class Things:
     snapshot: int
     job: int
     run: int
+    search: int
 
 
 def furnish(session: Session, project: int, name: str, author: str = "ana") -> Things:
@@ -52,7 +53,10 @@ def furnish(session: Session, project: int, name: str, author: str = "ana") -> T
     model = _champion(session, project, frozen.id)
     session.add(MetricRow(job_id=job.id, name="map50", class_id=0, value=0.5))
     first = images.get(session, ids[0])
-    return Things(project, name, ids, first.sha256, saved, found, model, frozen.id, job.id, job.id)
+    search = _search(session, project, frozen.id, job.id)
+    return Things(
+        project, name, ids, first.sha256, saved, found, model, frozen.id, job.id, job.id, search
+    )
 
 
 def _review(session: Session, run: int, image: int, author: str) -> str:
@@ -80,6 +84,19 @@ def _champion(session: Session, project: int, snapshot: int) -> int:
         session, project, "yolo", classes=(CLASS,), snapshot_id=snapshot, parameters={}
     )
     return registry.complete(session, model.id, "0" * 64, {"map50": 0.5}).id
+
+
+def _search(session: Session, project: int, snapshot: int, job: int) -> int:
+    """A search with one trial, that of the defaults."""
+    row = SearchRow(
+        project_id=project, snapshot_id=snapshot, family="yolo", space="batch=4|8", seed=1,
+        trials=1, job_id=job,
+    )  # fmt: skip
+    session.add(row)
+    session.flush()
+    session.add(TrialRow(search_id=row.id, number=0, value=0.5))
+    session.flush()
+    return row.id
 
 
 def _now() -> datetime:

@@ -73,6 +73,7 @@
  *   me: Person}} ImagesAround
  * @typedef {{items: DeskImage[]}} ImagesOfRun
  * @typedef {{token?: string, path?: string, format?: string, masks?: string, lot?: string}} ImportForm
+ * @typedef {{epochs?: number, key?: string}} InFull
  * @typedef {{id: number, kind: string, title: string, project: number | null, state: JobState,
  *   attempt: number, author: string, at: string, progress: number, message: string, error: string,
  *   result: Record<string, any>, started: string | null, finished: string | null, worker: string,
@@ -89,6 +90,7 @@
  * @typedef {{text: string}} LogTail
  * @typedef {{id: string, began: string, seen: string, address: string, browser: string, here: boolean}}
  *   LoginCard
+ * @typedef {{trials?: number, hours?: number}} Longer
  * @typedef {{jobs: string, models: string, labels: string, projects: string}} Marks
  * @typedef {{name: string, role: Role, accounts: boolean}} Me
  * @typedef {{split?: string, iou?: number, against?: string}} Measured
@@ -124,6 +126,7 @@
  * @typedef {{image: number, past: PastSheet[]}} PastSheets
  * @typedef {{name: string, role: Role}} Person
  * @typedef {{source?: ImageChoice, key?: string}} Places
+ * @typedef {{epoch: number, value: number}} Point
  * @typedef {{problems: string[], warnings: string[], images: Record<string, number>,
  *   boxes: Record<string, Record<string, number>>, seconds: number | null}} Preflight
  * @typedef {{name: string, host: string, pid: number, started: string, seen: string, sees: Sight}} Presence
@@ -159,6 +162,16 @@
  *   accepted?: readonly number[] | null, review?: boolean, verdict?: "" | "pass" | "fail",
  *   seconds?: number, key?: string}} Save
  * @typedef {{version: number}} Saved
+ * @typedef {{id: number, family: string, state: JobState, at: string, job: number | null, space: string,
+ *   trials: number, hours: number, seconds: number, epochs: number, stopping: boolean, figure: string,
+ *   counts: Record<string, number>, best: number | null, model: string, verdict: string}} SearchCard
+ * @typedef {{spaces: Record<string, string>, searches: SearchCard[]}} SearchChoice
+ * @typedef {{id: number, family: string, state: JobState, at: string, job: number | null, space: string,
+ *   trials: number, hours: number, seconds: number, epochs: number, stopping: boolean, figure: string,
+ *   counts: Record<string, number>, best: number | null, model: string, verdict: string,
+ *   tried: TrialCard[]}} SearchDetails
+ * @typedef {{family: string, trials?: number, hours?: number, space?: string, start?: string,
+ *   parameters?: Record<string, number | number | string>, seed?: number | null, key?: string}} SearchForm
  * @typedef {{state?: string, address?: string, jobs?: number[], nodes?: Node[], free?: Amounts}} Sight
  * @typedef {{truths: number, map: number | null, map50: number | null, map50_95: number | null}}
  *   SizeFigures
@@ -178,6 +191,9 @@
  *   goldens: boolean}} TrainingChoice
  * @typedef {{family: string, start?: string, parameters?: Record<string, number | number | string>,
  *   seed?: number | null, key?: string}} TrainingForm
+ * @typedef {{number: number, state: TrialState, parameters: Record<string, number>, words: string,
+ *   value: number | null, curve: Point[], device: string, seconds: number, error: string}} TrialCard
+ * @typedef {"running" | "done" | "stopped" | "failed"} TrialState
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number}} TriedBox
  * @typedef {{job: JobCard, width: number, height: number}} TriedPicture
  * @typedef {{action: string, value: string, images: number[]}} UndoStep

@@ -50,11 +50,15 @@ class Train(Request):
 
 @dataclass(frozen=True, slots=True)
 class Tune(Request):
-    """Try parameters of a search, trial after trial; the best one becomes the model."""
+    """Try parameters of a search, trial after trial; the best one becomes the model.
+
+    `start` names start weights, as that of a training does.
+    """
 
     kind: ClassVar[str] = "tune"
     search_id: int
     model_id: int
+    start: str = ""
 
 
 @dataclass(frozen=True, slots=True)

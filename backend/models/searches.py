@@ -14,7 +14,7 @@ from backend import families, spaces
 from backend.domain import FINAL, Job, JobState, Model, Search, Split, Task, Trial, TrialState
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
-from backend.models import registry, trainings
+from backend.models import registry, trainings, trials
 from backend.projects import catalogue
 from backend.storage.tables import JobRow, SearchRow
 
@@ -69,7 +69,7 @@ def ask(
         snapshot_id=ready.snapshot.id,
         family=family,
         space=spaces.written(tried),
-        start=ready.begin,
+        start=ready.parent.name if ready.parent else start,
         parameters=dict(ready.values),
         seed=ready.values["seed"],
         trials=trials,
@@ -79,7 +79,7 @@ def ask(
     session.add(row)
     session.flush()
     model = trainings.number(session, family, ready, start, author)
-    return _queue(session, row, model, author, key)
+    return _queue(session, row, model, ready.begin, author, key)
 
 
 def more(session: Session, search_id: int, trials: int, hours: float = 0.0) -> Search:
@@ -105,6 +105,31 @@ def stop(session: Session, search_id: int) -> Search:
     row.stopping = True
     session.flush()
     return get(session, search_id)
+
+
+def train_in_full(
+    session: Session,
+    search_id: int,
+    number: int,
+    *,
+    epochs: int = 0,
+    author: str = "",
+    key: str = "",
+) -> trainings.Started:
+    """Train with the parameters of a trial on what is labelled now, for so many epochs."""
+    search, trial = get(session, search_id), trials.get(session, search_id, number)
+    values = parameters(search, trial)
+    values |= {"epochs": epochs} if epochs else {}
+    return trainings.retrain(
+        session,
+        search.project_id,
+        search.family,
+        start=search.start,
+        parameters={name: value for name, value in values.items() if name != "seed"},
+        seed=search.seed,
+        author=author,
+        key=key,
+    )
 
 
 def get(session: Session, search_id: int) -> Search:
@@ -176,8 +201,10 @@ def _check_budget(trials: int, hours: float) -> None:
         raise Invalid("A search needs a budget: say how many trials, or how many hours.")
 
 
-def _queue(session: Session, row: SearchRow, model: Model, author: str, key: str = "") -> Begun:
-    request = kinds.Tune(row.project_id, row.id, model.id)
+def _queue(
+    session: Session, row: SearchRow, model: Model, start: str, author: str, key: str = ""
+) -> Begun:
+    request = kinds.Tune(row.project_id, row.id, model.id, start)
     job = queue.enqueue(session, request, author=author, key=key)
     row.job_id = job.id
     registry.set_job(session, model.id, job.id)
@@ -187,26 +214,23 @@ def _queue(session: Session, row: SearchRow, model: Model, author: str, key: str
 
 def _again(session: Session, row: SearchRow) -> None:
     """One more job for the same search, and a model of its own."""
-    before = registry.get(session, int(_job(session, row).request["model_id"]))
+    request = queue.get(session, row.job_id or 0).request
+    before = registry.get(session, int(request["model_id"]))
     model = registry.add(
         session,
         row.project_id,
         row.family,
         classes=before.classes,
         snapshot_id=row.snapshot_id,
-        parameters={**row.parameters, "start": before.parameters.get("start", "")},
+        parameters={**row.parameters, "start": row.start},
         author=row.author,
     )
-    _queue(session, row, model, row.author)
+    _queue(session, row, model, str(request["start"]), row.author)
 
 
 def _begun(session: Session, job: Job) -> Begun:
     model = registry.get(session, int(job.request["model_id"]))
     return Begun(get(session, int(job.request["search_id"])), job, model)
-
-
-def _job(session: Session, row: SearchRow) -> Job:
-    return queue.get(session, row.job_id or 0)
 
 
 def _state(session: Session, row: SearchRow) -> str | None:

@@ -30,6 +30,11 @@ def of_search(session: Session, search_id: int) -> list[Trial]:
     return [_trial(row) for row in session.scalars(query)]
 
 
+def get(session: Session, search_id: int, number: int) -> Trial:
+    """A trial of a search by its number."""
+    return _trial(_found(session, search_id, number))
+
+
 def counts(session: Session, search_id: int) -> dict[str, int]:
     """How many trials are in each state."""
     query = select(Row.state, func.count()).where(Row.search_id == search_id).group_by(Row.state)

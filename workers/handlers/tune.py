@@ -26,13 +26,13 @@ def run(context: Context) -> Mapping[str, Any]:
         cluster.join(context)
     context.progress(None, "Reading the libraries that train")
     train.same_classes(context.folder / "trials", laid_out)
-    start = train.started_from(context, search.start, laid_out)
+    start = train.started_from(context, request.start, laid_out)
     study = Study(context, search, laid_out, start, appraisal.device())
     study.read()
     study.sweep()
     while (trial := study.next()) is not None:
         trying.carry_out(study, trial)
-    provenance = train.provenance_of(context, search.snapshot_id, search.start)
+    provenance = train.provenance_of(context, search.snapshot_id, request.start)
     found = conclusion.conclude(study, request.model_id, provenance)
     with context.database.read() as session:
         model = registry.get(session, request.model_id)

@@ -48,7 +48,7 @@ def conclude(study: Study, model_id: int, provenance: Mapping[str, Any]) -> Mapp
             against=worth.champion,
             provenance={**provenance, "search": study.search.id, "trial": best.number},
             classes=laid_out.classes,
-            parameters={**study.parameters(best), "start": model.parameters.get("start", "")},
+            parameters={**study.parameters(best), "start": study.search.start},
         )
         measurements.keep(session, context.job.id, model.id, worth.figures)
         trials.keep_weights(session, study.search.id, stored)

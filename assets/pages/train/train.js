@@ -6,6 +6,7 @@ import { nothingChosen } from "../../common/nothing.js";
 import { Panel } from "./panel.js";
 import { Reading } from "../../common/reading.js";
 import { refused, report } from "./report.js";
+import { Searches } from "./searches.js";
 import { attempt, go, page, poll, project, query, toast } from "../../common/site.js";
 import { span } from "../../common/words.js";
 
@@ -59,6 +60,7 @@ class Train {
       "Retrain",
     );
     this.pace = h("span.quiet-text");
+    this.searches = new Searches(() => this.values, () => this.base(), () => this.load());
     this.sheet = h(
       "div.sheet",
       {},
@@ -75,6 +77,7 @@ class Train {
         ),
         h("section.panel", {}, h("header", {}, h("h2", {}, "Before it starts")), this.check),
       ),
+      this.searches.element,
       this.run,
     );
   }
@@ -99,7 +102,7 @@ class Train {
     if (fresh) this.panels.clear();
     if (fresh) this.draw();
     this.button.disabled = false;
-    await Promise.all([this.look(), this.show()]);
+    await Promise.all([this.look(), this.show(), this.searches.load(fresh)]);
   }
 
   base() {
@@ -183,6 +186,7 @@ class Train {
     );
     fill(this.more.lastElementChild, known(ADVANCED), field("Seed", seed));
     this.more.hidden = name === "golden";
+    this.searches.chosen();
   }
 
   /** The detectors that a golden model may ask. */
@@ -287,6 +291,7 @@ class Train {
     this.found = found;
     // How long the next takes is known once one has ended.
     if (ended) await this.look();
+    await this.searches.load(false);
     return this.show();
   }
 

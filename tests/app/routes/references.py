@@ -47,6 +47,7 @@ GET /api/projects/{project}/members project=project
 GET /api/projects/{project}/models project=project
 GET /api/projects/{project}/remains project=project
 GET /api/projects/{project}/runs project=project
+GET /api/projects/{project}/searches project=project
 GET /api/projects/{project}/training project=project job~training
 GET /api/runs/{run}/against/{before} run=run before=run | score start
 GET /api/runs/{run}/export/{name} run=run | name
@@ -55,6 +56,7 @@ GET /api/runs/{run}/groups run=run
 GET /api/runs/{run}/images/{image} run=run image=image
 GET /api/runs/{run}/undo run=run image=image
 GET /api/runs/{run}/wall run=run label~called | offset limit
+GET /api/searches/{search} search=search
 GET /api/warehouse
 GET /api/why/{subject} subject=subject
 GET /assets/{version}/{name} | version name
@@ -99,6 +101,8 @@ POST /api/projects/{project}/import project=project .token=token | .path .format
 POST /api/projects/{project}/judge project=project .token=token .model=version | .split .iou
 POST /api/projects/{project}/purge project=project
 POST /api/projects/{project}/remove project=project .name=project
+POST /api/projects/{project}/searches project=project .start=version .key~key | .family .trials
+ .hours .space .parameters .seed
 POST /api/projects/{project}/training project=project .start=version .key~key | .family
  .parameters .seed
 POST /api/projects/{project}/training/check project=project .start=version .key~key | .family
@@ -107,6 +111,10 @@ POST /api/runs/{run}/decide run=run .items.image=image .items.idx=idx .key~key |
 POST /api/runs/{run}/give-back run=run | .holder
 POST /api/runs/{run}/renew run=run | .holder
 POST /api/runs/{run}/take run=run .after~image .wanted~image group~group | .holder .count
+POST /api/searches/{search}/more search=search | .trials .hours
+POST /api/searches/{search}/stop search=search
+POST /api/searches/{search}/trials/{trial}/stop search=search trial=trial
+POST /api/searches/{search}/trials/{trial}/train search=search trial=trial .key~key | .epochs
 POST /api/warehouse
 POST /login | .name .password .token .next
 POST /logout

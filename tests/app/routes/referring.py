@@ -38,10 +38,11 @@ FOUND = b"name,label\n"
 Values = Mapping[str, tuple[Any, ...]]
 
 
-NUMBERS = ("image", "run", "model", "class", "job", "try", "export", "training")
+NUMBERS = ("image", "run", "model", "class", "job", "try", "export", "training", "search")
 NOWHERE: Values = {
     **{kind: (AWAY,) for kind in NUMBERS},
     "idx": (77,),
+    "trial": (77,),
     "project": (AWAY, "no such boards"),
     "called": ("no such flaw",),
     "group": ("no such lot",),
@@ -76,6 +77,7 @@ class Place:
             "run": (it.run,),
             "model": (it.model,),
             "class": (it.class_,),
+            "search": (it.search,),
             "called": (f"{self.word} flaw",),
             "group": (f"{self.word} lot",),
             "filter": (f"class={self.word} flaw",),
@@ -194,6 +196,8 @@ def body(at: Place, name: str) -> Any:
         "POST /api/runs/{run}/decide": {
             "items": [{"image": it.images[0], "idx": 0, "verdict": "accept"}]
         },
+        "POST /api/searches/{search}/more": {"trials": 2},
+        "POST /api/searches/{search}/trials/{trial}/train": {"epochs": 2},
         "POST /api/models/{model}/evaluate": {"against": "v2"},
         "PATCH /api/people/{person}": {"role": "labeler"},
     }.get(name)
@@ -234,6 +238,7 @@ def _of_project(at: Place) -> dict[str, Any]:
         "POST import": {"token": at.token},
         "POST judge": {"token": at.token, "model": "v1"},
         "POST remove": {"name": it.name},
+        "POST searches": {"family": "yolo", "trials": 3, **training},
         "POST training": {"family": "yolo", **training},
         "POST training/check": {"family": "golden", **training},
     }

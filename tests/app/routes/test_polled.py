@@ -38,6 +38,7 @@ POLLED = (
     "/api/jobs/{job}",
     "/api/jobs/{job}/events?since=0",
     "/api/projects/{name}/training",
+    "/api/projects/{name}/searches",
     "/api/projects/{name}/detect/now",
     "/api/projects/{name}/models",
     "/api/projects/{name}/runs",

@@ -67,7 +67,15 @@ def base(site: Site, name: str, where: str = OWN) -> Sent:
     """The route's request as somebody who means it sends it."""
     row, own = TABLE[name], site.values(where)
     kinds_of = {one.place: own[one.kind][0] for one in row.references if one.kind in own}
-    path = {"name": "csv", "action": "cancel", "token": "c" * 32, "level": 0, "x": 0, "y": 0}
+    path = {
+        "name": "csv",
+        "action": "cancel",
+        "token": "c" * 32,
+        "level": 0,
+        "x": 0,
+        "y": 0,
+        "trial": 0,
+    }
     query = {one: kinds_of[one] for one in _queries(name) & kinds_of.keys()}
     return Sent(row, {**path, **kinds_of}, query, referring.body(site.places[where], name))
 

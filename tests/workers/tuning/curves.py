@@ -60,17 +60,23 @@ def train(
         raise MemoryError
     last, rate = folder / "last.txt", parameters.learning_rate
     done = int(last.read_text()) if last.is_file() else 0
+    if done:  # a kill may have come before it was told
+        reporter.epoch(done, parameters.epochs, _figures(rate, done))
     for epoch in range(done + 1, parameters.epochs + 1):
         reporter.progress((epoch - 1) / parameters.epochs, f"Epoch {epoch}")
         time.sleep(float(parameters.extra.get("pause", 0.0)))
         with (folder.parent.parent / "epochs.txt").open("a") as story:
             story.write(f"{folder.name} {epoch}\n")
         weight_files.write_whole(last, str(epoch).encode())
-        loss = math.nan if rate >= TOO_FAST else 1 / epoch
-        reporter.epoch(epoch, parameters.epochs, {"loss": loss, "map50": worth(rate, epoch)})
+        reporter.epoch(epoch, parameters.epochs, _figures(rate, epoch))
     path = folder / "model.bin"
     path.write_text(f"{rate!r} {len(data.classes)}")
     return Trained(path, {"map50": worth(rate, parameters.epochs)})
+
+
+def _figures(rate: float, epoch: int) -> dict[str, float]:
+    loss = math.nan if rate >= TOO_FAST else 1 / epoch
+    return {"loss": loss, "map50": worth(rate, epoch)}
 
 
 def load(path: Path | None, device: str = "cpu") -> Blind:

@@ -1,0 +1,241 @@
+"""Searches for better parameters: begun, watched, steered, and trained in full."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from app import premises
+from app.edge import login, pools
+from app.routes import job_cards, model_cards
+from app.routes.models import BegunTraining
+from app.routes.runs import detection
+from backend import spaces
+from backend.domain import JobState, Search, Trial, TrialState
+from backend.families import FAMILIES
+from backend.models import searches, trials
+
+router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
+
+STRICT = ConfigDict(extra="forbid")
+SHOWN = 20
+
+
+class SearchForm(BaseModel):
+    """A search as the form has it."""
+
+    model_config = STRICT
+    family: str = Field(max_length=40)
+    trials: int = 0
+    hours: float = 0.0
+    space: str = Field("", max_length=1000)
+    start: str = Field("", max_length=1000)
+    parameters: dict[str, int | float | str] = Field(default_factory=dict, max_length=30)
+    seed: int | None = Field(None, ge=0, le=2**31 - 1)
+    key: str = Field("", max_length=100)
+
+
+class Longer(BaseModel):
+    """How much longer a search may go on."""
+
+    model_config = STRICT
+    trials: int = 0
+    hours: float = 0.0
+
+
+class InFull(BaseModel):
+    """For how many epochs the parameters of a trial are trained; 0: as the search has it."""
+
+    model_config = STRICT
+    epochs: int = 0
+    key: str = Field("", max_length=100)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What a trial was worth after an epoch."""
+
+    epoch: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrialCard:
+    """A trial: what it tries, in words too, what it is worth, and its curve of that figure."""
+
+    number: int
+    state: TrialState
+    parameters: Mapping[str, float]
+    words: str
+    value: float | None
+    curve: Sequence[Point]
+    device: str
+    seconds: float
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCard:
+    """A search, with how many trials are in each state, and what came of it."""
+
+    id: int
+    family: str
+    state: JobState
+    at: datetime
+    job: int | None
+    space: str
+    trials: int
+    hours: float
+    seconds: float
+    epochs: int
+    stopping: bool
+    figure: str
+    counts: Mapping[str, int]
+    best: int | None
+    model: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDetails(SearchCard):
+    """A search with all its trials."""
+
+    tried: Sequence[TrialCard]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchChoice:
+    """The spaces that families have, by name, and the newest searches."""
+
+    spaces: Mapping[str, str]
+    searches: Sequence[SearchCard]
+
+
+@router.get("/projects/{project}/searches")
+def of_project(project: str, at: premises.At) -> SearchChoice:
+    """What can be searched, and what was."""
+    with at.read() as session:
+        found = premises.project(session, project)
+        known = searches.of_project(session, found.id, SHOWN)
+        cards = [_card(one, trials.counts(session, one.id)) for one in known]
+    usual = {
+        name: spaces.written(spaces.usual(name))
+        for name, one in FAMILIES.items()
+        if one.task is found.task
+    }
+    return SearchChoice(usual, cards)
+
+
+@router.post("/projects/{project}/searches", status_code=201)
+def begin(project: str, body: SearchForm, at: premises.At, person: login.Labeler) -> SearchCard:
+    """Freeze a snapshot, number a model and queue the search."""
+    with at.write() as session:
+        found = premises.project(session, project)
+        begun = searches.ask(
+            session,
+            found.id,
+            body.family,
+            trials=body.trials,
+            hours=body.hours,
+            space=body.space,
+            start=detection.own_model(body.start),
+            parameters=body.parameters,
+            seed=body.seed,
+            author=person.name,
+            key=body.key,
+        )
+        return _card(begun.search, trials.counts(session, begun.search.id))
+
+
+@router.get("/searches/{search}")
+def details(search: int, at: premises.At) -> SearchDetails:
+    """A search with its trials."""
+    with at.read() as session:
+        return _details(searches.get(session, search), trials.of_search(session, search))
+
+
+@router.post("/searches/{search}/stop")
+def stop(search: int, at: premises.At, person: login.Labeler) -> SearchCard:  # noqa: ARG001
+    """End all trials, and keep the best of what is done."""
+    with at.write() as session:
+        return _card(searches.stop(session, search), trials.counts(session, search))
+
+
+@router.post("/searches/{search}/more")
+def more(search: int, body: Longer, at: premises.At, person: login.Labeler) -> SearchCard:  # noqa: ARG001
+    """Allow more trials, or hours; a search that has ended begins again."""
+    with at.write() as session:
+        found = searches.more(session, search, body.trials, body.hours)
+        return _card(found, trials.counts(session, search))
+
+
+@router.post("/searches/{search}/trials/{trial}/stop")
+def stop_trial(search: int, trial: int, at: premises.At, person: login.Labeler) -> SearchCard:  # noqa: ARG001
+    """End one trial after its epoch; the search goes on."""
+    with at.write() as session:
+        found = searches.get(session, search)
+        trials.stop(session, search, trial)
+        return _card(found, trials.counts(session, search))
+
+
+@router.post("/searches/{search}/trials/{trial}/train", status_code=201)
+def train(
+    search: int, trial: int, body: InFull, at: premises.At, person: login.Labeler
+) -> BegunTraining:
+    """Train with the parameters of a trial, for as many epochs as are asked for."""
+    with at.write() as session:
+        started = searches.train_in_full(
+            session, search, trial, epochs=body.epochs, author=person.name, key=body.key
+        )
+        return BegunTraining(job_cards.whole(started.job), model_cards.card(started.model))
+
+
+def _card(search: Search, counts: Mapping[str, int]) -> SearchCard:
+    return SearchCard(
+        id=search.id,
+        family=search.family,
+        state=search.state,
+        at=search.at,
+        job=search.job_id,
+        space=search.space,
+        trials=search.trials,
+        hours=search.hours,
+        seconds=search.seconds,
+        epochs=int(search.parameters.get("epochs", 1)),
+        stopping=search.stopping,
+        figure=searches.figure(search.family),
+        counts=counts,
+        best=search.facts.get("best"),
+        model=str(search.facts.get("model", "")),
+        verdict=str(search.facts.get("verdict", "")),
+    )
+
+
+def _details(search: Search, found: Sequence[Trial]) -> SearchDetails:
+    counts: dict[str, int] = {}
+    for one in found:
+        counts[one.state] = counts.get(one.state, 0) + 1
+    card, figure = _card(search, counts), searches.figure(search.family)
+    best = searches.best(found)
+    values = {name: getattr(card, name) for name in SearchCard.__slots__}
+    values["best"] = best.number if best else None
+    return SearchDetails(**values, tried=[_trial(one, figure) for one in found])
+
+
+def _trial(trial: Trial, figure: str) -> TrialCard:
+    curve = [Point(int(one["epoch"]), one[figure]) for one in trial.epochs if figure in one]
+    return TrialCard(
+        number=trial.number,
+        state=trial.state,
+        parameters=trial.parameters,
+        words=spaces.told(trial.parameters) or searches.DEFAULTS,
+        value=trial.value,
+        curve=curve,
+        device=trial.device,
+        seconds=round(trial.seconds, 1),
+        error=trial.error,
+    )

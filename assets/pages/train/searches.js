@@ -1,0 +1,193 @@
+/** Searches for better parameters on the page: asked for, watched trial by trial, steered. */
+
+import { field, fill, h, redraw } from "../../common/dom.js";
+import { get, send, token } from "../../common/net.js";
+import { attempt, toast } from "../../common/site.js";
+import { many, share, span } from "../../common/words.js";
+import { drawing } from "./trials.js";
+
+/** @typedef {import("../../common/answers.js").SearchCard} Card */
+/** @typedef {import("../../common/answers.js").SearchDetails} Details */
+/** @typedef {import("../../common/answers.js").TrialCard} Trial */
+/** @typedef {{family: string, start: string, parameters: Record<string, string | number>, seed?: number}} Values */
+
+const OPEN = ["queued", "running", "paused"];
+const MORE = 10;
+
+export class Searches {
+  /**
+   * @param {() => Values} values what the form of the page says
+   * @param {() => string} base where the project is asked @param {() => any} then after a training was begun
+   */
+  constructor(values, base, then) {
+    this.values = values;
+    this.base = base;
+    this.then = then;
+    /** @type {Record<string, string>} */
+    this.spaces = {};
+    this.trials = h("input", { type: "number", min: 1, value: 20 });
+    this.epochs = h("input", { type: "number", min: 1, placeholder: "as above" });
+    this.space = h("input", { type: "text", maxLength: 1000 });
+    this.form = h(
+      "details.inside.for-labeler",
+      {},
+      h("summary", {}, "Search for better parameters"),
+      h(
+        "div.form-grid",
+        { style: { marginTop: "8px" } },
+        field("Trials", this.trials),
+        field("Epochs of each", this.epochs),
+      ),
+      field("What is tried", this.space, "A range or a choice a parameter; all else stays as above."),
+      h("div.row", { style: { marginTop: "8px" } }, h("button", { onclick: () => this.begin() }, "Search")),
+    );
+    this.found = h("div");
+    this.element = h("section.panel", { "aria-label": "Searches" }, this.form, this.found);
+  }
+
+  /** The family of the form was chosen; it says what is tried. */
+  chosen() {
+    this.space.value = this.spaces[this.values().family] ?? "";
+  }
+
+  /** Read the newest search; gives whether there is one. @param {boolean} fresh another project stands there */
+  async load(fresh) {
+    /** @type {import("../../common/answers.js").SearchChoice | null} */
+    const found = await get(`${this.base()}/searches`).catch(() => null);
+    if (!found) return;
+    this.spaces = found.spaces;
+    if (fresh || !this.space.value) this.chosen();
+    const newest = found.searches[0];
+    if (!newest) return fill(this.found);
+    /** @type {Details} */
+    const details = await get(`/api/searches/${newest.id}`);
+    redraw(this.found, details, () => this.shown(details));
+  }
+
+  begin() {
+    return attempt(async () => {
+      const { family, start, seed, parameters } = this.values();
+      const epochs = this.epochs.value ? { epochs: Number(this.epochs.value) } : {};
+      await send("POST", `${this.base()}/searches`, {
+        family,
+        start,
+        seed,
+        parameters: { ...parameters, ...epochs },
+        trials: Number(this.trials.value),
+        space: this.space.value,
+        key: token(),
+      });
+      toast("The search is queued.", "done");
+      await this.load(false);
+    });
+  }
+
+  /** A search with its trials. @param {Details} search */
+  shown(search) {
+    const open = OPEN.includes(search.state);
+    const order = [...search.tried].sort((a, b) => (b.value ?? -1) - (a.value ?? -1) || a.number - b.number);
+    return [
+      h(
+        "header",
+        {},
+        h("h2", {}, `Search ${search.id} of ${search.family}`),
+        h("span.row", {}, this.buttons(search, open)),
+      ),
+      h("div.inside", {}, h("p", {}, told(search)), search.verdict && h("p", {}, search.verdict)),
+      search.tried.length > 0 && h("div.inside.curves", {}, drawing(search)),
+      search.tried.length > 0 &&
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h("tr", {}, ["Trial", "State", search.figure, "Epochs", "Time", "Parameters", ""].map(head)),
+        ),
+        h("tbody", {}, order.map((one) => this.row(search, one))),
+      ),
+    ];
+  }
+
+  /** @param {Details} search @param {boolean} open */
+  buttons(search, open) {
+    const post = (/** @type {string} */ what, /** @type {object} */ body) => () =>
+      attempt(async () => {
+        await send("POST", `/api/searches/${search.id}/${what}`, body);
+        await this.load(false);
+      });
+    const more = h(
+      "button.for-labeler",
+      { data: { key: "more" }, onclick: post("more", { trials: MORE }) },
+      `${MORE} more trials`,
+    );
+    const stop = h(
+      "button.for-labeler.danger",
+      { data: { key: "stop" }, onclick: post("stop", {}) },
+      "Stop all",
+    );
+    return [search.trials > 0 && more, open && !search.stopping && stop];
+  }
+
+  /** @param {Details} search @param {Trial} trial */
+  row(search, trial) {
+    const worth = trial.value ?? trial.curve.at(-1)?.value;
+    return h(
+      `tr${trial.number === search.best ? ".chosen" : ""}`,
+      {},
+      h("td.number", {}, String(trial.number)),
+      h(
+        "td",
+        { title: trial.error },
+        trial.number === search.best ? `${trial.state}, the best` : trial.state,
+      ),
+      h("td.number", {}, worth === undefined || worth === null ? "–" : share(worth)),
+      h("td.number", {}, String(trial.curve.length)),
+      h("td.number", {}, span(trial.seconds)),
+      h("td", {}, trial.words, trial.state === "failed" && h("p.bad", {}, trial.error)),
+      h("td.act", {}, this.act(search, trial)),
+    );
+  }
+
+  /** What may be done with a trial. @param {Details} search @param {Trial} trial */
+  act(search, trial) {
+    const path = `/api/searches/${search.id}/trials/${trial.number}`;
+    if (trial.state === "running" && OPEN.includes(search.state)) {
+      return h("button.for-labeler", {
+        data: { key: `stop ${trial.number}` },
+        "aria-label": `Stop trial ${trial.number}`,
+        onclick: () => attempt(async () => (await send("POST", `${path}/stop`, {}), await this.load(false))),
+      }, "Stop");
+    }
+    return trial.state === "done" &&
+      h("button.for-labeler", {
+        data: { key: `train ${trial.number}` },
+        "aria-label": `Train in full with the parameters of trial ${trial.number}`,
+        onclick: () => attempt(() => this.train(path)),
+      }, "Train in full");
+  }
+
+  /** With these parameters, for as many epochs as the form says. @param {string} path */
+  async train(path) {
+    const epochs = Number(this.values().parameters.epochs) || 0;
+    /** @type {import("../../common/answers.js").BegunTraining} */
+    const made = await send("POST", `${path}/train`, { epochs, key: token() });
+    toast(`Training of ${made.model.name} is queued.`, "done");
+    await this.then();
+  }
+}
+
+/** How far a search is, in a sentence. @param {Card} search */
+function told(search) {
+  const ended = Object.entries(search.counts).map(([state, number]) => `${number} ${state}`).join(", ");
+  const of = search.trials ? many(search.trials, "trial") : `${search.hours} hours`;
+  const stopping = search.stopping && OPEN.includes(search.state) ? ", stopping" : "";
+  return `${search.state}${stopping}: ${of} of ${many(search.epochs, "epoch")}${ended ? `, ${ended}` : ""}; ${
+    span(search.seconds)
+  } so far.`;
+}
+
+/** @param {string} words */
+function head(words) {
+  return h("th", {}, words);
+}

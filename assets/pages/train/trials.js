@@ -1,0 +1,80 @@
+/** Drawings of a search: the best so far over the trials, and the curve of each trial. */
+
+import { h } from "../../common/dom.js";
+import { share } from "../../common/words.js";
+
+/** @typedef {import("../../common/answers.js").SearchDetails} Details */
+/** @typedef {[number, number]} Point */
+
+const SVG = "http://www.w3.org/2000/svg";
+const WIDE = 300, HIGH = 120, EDGE = 6;
+const PLAIN = "#9aa3ad", FIRST = "#e69f00", BEST = "#009e73";
+
+/** Both drawings. @param {Details} search */
+export function drawing(search) {
+  const curves = search.tried.filter((one) => one.curve.length > 0);
+  if (!curves.length) return [];
+  const last = Math.max(search.epochs, ...curves.map((one) => one.curve.length));
+  const lines = curves.map((one) => ({
+    points: one.curve.map((point) => /** @type {Point} */ ([point.epoch, point.value])),
+    color: one.number === search.best ? BEST : one.number ? PLAIN : FIRST,
+  }));
+  // What counts is drawn above the others.
+  lines.sort((a, b) => Number(a.color !== PLAIN) - Number(b.color !== PLAIN));
+  const highest = bestSoFar(search.tried);
+  return [
+    picture("Each trial over its epochs", lines, 1, last),
+    highest.length > 0 &&
+    picture("Best so far over the trials", [{ points: highest, color: BEST }], 0, search.tried.length - 1),
+  ];
+}
+
+/**
+ * What the best trial was worth after each that was done.
+ * @param {readonly {number: number, value: number | null}[]} tried @returns {Point[]}
+ */
+export function bestSoFar(tried) {
+  let best = -Infinity;
+  return tried.filter((one) => one.value !== null).map((one) => {
+    best = Math.max(best, one.value ?? best);
+    return [one.number, best];
+  });
+}
+
+/**
+ * @param {string} words @param {{points: Point[], color: string}[]} lines
+ * @param {number} from @param {number} to
+ */
+function picture(words, lines, from, to) {
+  const values = lines.flatMap((line) => line.points.map((point) => point[1]));
+  const low = Math.min(...values), high = Math.max(...values), span = high - low || 1;
+  /** @param {number} at */
+  const x = (at) => EDGE + ((at - from) / Math.max(1, to - from)) * (WIDE - 2 * EDGE);
+  /** @param {number} value */
+  const y = (value) => HIGH - EDGE - ((value - low) / span) * (HIGH - 2 * EDGE);
+  const svg = make("svg", {
+    viewBox: `0 0 ${WIDE} ${HIGH}`,
+    preserveAspectRatio: "none",
+    role: "img",
+    "aria-label": `${words}, from ${share(low)} to ${share(high)}`,
+  });
+  for (const { points, color } of lines) {
+    const path = points.map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`);
+    svg.append(make("polyline", { points: path.join(" "), stroke: color }));
+    const [at, value] = points[points.length - 1];
+    svg.append(make("circle", { cx: x(at), cy: y(value), r: 2.5, fill: color }));
+  }
+  return h(
+    "div.curve",
+    {},
+    h("div.spread", {}, h("span.quiet-text", {}, words), h("span.now", {}, share(high))),
+    svg,
+  );
+}
+
+/** @param {string} name @param {Record<string, any>} attributes */
+function make(name, attributes) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  return element;
+}
