@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from app import server
 from app.premises import Premises
-from backend.domain import JobState, Role
+from backend.domain import JobState, Role, Split
 from backend.jobs import kinds, queue
-from backend.labels import labelling, samples
+from backend.labels import images, labelling, samples
 from backend.labels.images import NewImage
 from backend.models import registry
 from backend.projects import classes, members, people
@@ -271,6 +271,7 @@ def _lay(session: Session, project: int, word: str) -> Place:
             session, project, "yolo", classes=(CLASS,), snapshot_id=things.snapshot, parameters={}
         )
         registry.complete(session, made.id, f"{number}" * 64, {})
+    images.set_split(session, [things.images[1]], Split.VAL)  # which a search needs
     if word == SHUT:
         members.choose(session, project, [])
     jobs = {

@@ -21,7 +21,7 @@ REFERRING = sorted(name for name, row in TABLE.items() if row.references)
 # People are in no project.
 NOBODYS = ("person", "login")
 # Names within a project may mean something in another one, too.
-NAMES = ("version", "called", "idx", "person")
+NAMES = ("version", "called", "idx", "person", "trial")
 HELD = sorted(
     name
     for name, row in TABLE.items()
