@@ -8,15 +8,15 @@ from pathlib import Path
 
 from tests.workers.tuning import killing
 
-KILLS = 20
+TRIALS, KILLS = 12, 20
 
 
 def main(seeds: int) -> None:
     """Each seed once undisturbed and once killed; prints a line a seed."""
     for seed in range(seeds):
         with tempfile.TemporaryDirectory() as folder:
-            undisturbed = killing.searched(Path(folder) / "first", 0, seed)
-            killed = killing.searched(Path(folder) / "second", KILLS, seed)
+            undisturbed = killing.searched(Path(folder) / "first", TRIALS, 0, seed)
+            killed = killing.searched(Path(folder) / "second", TRIALS, KILLS, seed)
         same = killed.trials == undisturbed.trials and killed.best == undisturbed.best
         print(
             f"seed {seed}: {killed.kills} kills, {killed.again} of {len(killed.epochs)} epochs "

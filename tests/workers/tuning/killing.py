@@ -18,7 +18,7 @@ from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from tests.workers.tuning import curves
 
-TRIALS, PAUSE = 12, 0.05
+PAUSE = 0.05
 # What of a trial does not depend on the clock.
 Told = tuple[int, str, dict[str, float], list[tuple[float, float]], float | None]
 
@@ -38,14 +38,14 @@ class Ended:
         return sum(count - 1 for count in Counter(self.epochs).values())
 
 
-def searched(home: Path, kills: int, seed: int) -> Ended:
+def searched(home: Path, count: int, kills: int, seed: int) -> Ended:
     """Carry out a search in processes of their own, so many of which are killed."""
     curves.prepare()
     place = places.make(home)
     project = place.sample(12)
     with place.database.write.begin() as session:
         begun = searches.ask(
-            session, project, curves.NAME, trials=TRIALS, seed=seed,
+            session, project, curves.NAME, trials=count, seed=seed,
             parameters={"extra": {"pause": PAUSE}},
         )  # fmt: skip
     story = home / "jobs" / str(begun.job.id) / "epochs.txt"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.workers.tuning import curves, killing
 
-KILLS = 2
+TRIALS, KILLS = 5, 2
 
 
 @pytest.fixture(autouse=True)
@@ -19,8 +19,8 @@ def family() -> Iterator[None]:
 
 
 def test_a_killed_search_finds_what_an_undisturbed_one_does(tmp_path: Path) -> None:
-    undisturbed = killing.searched(tmp_path / "first", 0, seed=4)
-    killed = killing.searched(tmp_path / "second", KILLS, seed=4)
+    undisturbed = killing.searched(tmp_path / "first", TRIALS, 0, seed=4)
+    killed = killing.searched(tmp_path / "second", TRIALS, KILLS, seed=4)
     assert killed.kills == KILLS
     assert killed.trials == undisturbed.trials
     assert killed.best == undisturbed.best
