@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -173,12 +174,28 @@ def files(tmp_path: Path) -> Files:
 LONGEST_FIRST = ("workers", "journeys", "contracts", "loaders", "app", "backend")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests in the order of how long their rooms take."""
-    here = Path(__file__).parent
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--shuffle SEED`: in an order that nobody chose, to see that no test needs another one."""
+    parser.addoption("--shuffle", metavar="SEED", help="the tests in the random order of that seed")
 
-    def place(item: pytest.Item) -> int:
-        room = item.path.relative_to(here).parts[0]
-        return LONGEST_FIRST.index(room) if room in LONGEST_FIRST else len(LONGEST_FIRST)
 
-    items.sort(key=place)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the files in the order of how long they take, or all in a random one."""
+    if config.getoption("--shuffle"):
+        _shuffle(items, config.getoption("--shuffle"))
+        return
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path not in slow, _place(item.path)))
+
+
+def _place(path: Path) -> int:
+    room = path.relative_to(Path(__file__).parent).parts[0]
+    return LONGEST_FIRST.index(room) if room in LONGEST_FIRST else len(LONGEST_FIRST)
+
+
+def _shuffle(items: list[pytest.Item], seed: str) -> None:
+    """The files, and the tests of each; a file stays together, for what its tests share."""
+    chance = random.Random(seed)
+    chance.shuffle(items)
+    files = list(dict.fromkeys(item.path for item in items))
+    items.sort(key=lambda item: files.index(item.path))
