@@ -48,9 +48,22 @@ def asks(path: str) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             names |= {str(node.module), *(f"{node.module}.{one.name}" for one in node.names)}
+            passed_on = _passed_on(str(node.module))
+            names |= {passed_on[one.name] for one in node.names if one.name in passed_on}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             names.add(node.value)
     return {file for name in names for file in _files(name)}
+
+
+@functools.cache
+def _passed_on(package: str) -> dict[str, str]:
+    """The modules from which a package has the names that it passes on."""
+    path = paper.ROOT / Path(*package.split(".")) / "__init__.py"
+    if not path.is_file():
+        return {}
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    brought = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {one.name: str(node.module) for node in brought for one in node.names}
 
 
 def _files(module: str) -> list[str]:

@@ -1,4 +1,7 @@
-"""The tables: what people do, what workers carry out, and what models find, a module a room."""
+"""The tables: what people do, what workers carry out, and what models find.
+
+A module a room; each may ask the types of the columns and nouns alone.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How each kind of warehouse is written; asks tables, views, queries and address alone."""
+"""How each kind of warehouse is written; may ask tables, views, queries and address alone."""
