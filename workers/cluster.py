@@ -23,9 +23,8 @@ from backend import settings as all_settings
 from backend.errors import LoupeError, Refused, Unavailable
 from backend.jobs import journal
 from backend.settings import Settings
-from workers import scratch, wire
+from workers import offline, scratch, wire
 from workers.context import Context
-from workers.families.yolo import offline
 
 QUIET = {
     # Under `uv run` Ray would build a second environment of 7 GB for its workers.

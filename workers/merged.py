@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workers.engine import nms
+from workers.families import nms
 from workers.families.base import Detections
 
 # Two boxes of one class that overlap so far are one defect, as they are where runs are measured.

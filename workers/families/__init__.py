@@ -1,1 +1,1 @@
-"""The model families, behind the contract in base.py; may ask no room, no job and no database."""
+"""The model families, behind the contract in base.py; may ask training and weights, but no room."""

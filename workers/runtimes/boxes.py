@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.errors import Unavailable
-from workers.engine import nms
-from workers.families import letterbox
+from workers.families import letterbox, nms
 from workers.families.base import NOTHING, Detections, Picture
 from workers.families.letterbox import Fit
 

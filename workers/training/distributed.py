@@ -15,9 +15,8 @@ from typing import Any
 
 from backend import settings
 from backend.errors import LoupeError, Unavailable
-from workers import cluster
+from workers import cluster, offline
 from workers.families.base import Reporter, Trained
-from workers.families.yolo import offline
 from workers.training import basics
 from workers.training.basics import Loop, Place, TrainingTask
 from workers.training.mailbox import Mailbox

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from backend import sample
 from backend.domain import Box
 from backend.sample import boards
-from workers.families.yolo import offline, yolo_network
+from workers import offline
+from workers.families.yolo import yolo_network
 
 log = logging.getLogger(__name__)
 

@@ -38,9 +38,9 @@ from tests.benchmarks.models import turns
 from tests.benchmarks.models.turns import Side
 from tests.workers import running
 from tests.workers.families import real_boards
+from workers import offline
 from workers.families import faster_rcnn
 from workers.families.base import Parameters, TrainingSet
-from workers.families.yolo import offline
 from workers.training import basics, distributed
 
 TRAINS = {"ours": "workers.runner", "through_ray": "RayTrainWorker"}

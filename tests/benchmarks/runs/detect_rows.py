@@ -126,7 +126,7 @@ def _fitted(pictures: Path) -> Iterator[Any]:
 
 def ultralytics(threads: str, pictures: Path, count: int, home: Path, model: str = "") -> None:
     """`predict` over the files, as its documentation shows it."""
-    from workers.families.yolo import offline
+    from workers import offline
 
     offline.prepare()
     import torch
@@ -158,7 +158,7 @@ def ultralytics_int8(pictures: Path, count: int, home: Path) -> None:
 
 
 def _export(home: Path) -> None:
-    from workers.families.yolo import offline
+    from workers import offline
 
     offline.prepare()
     from ultralytics import YOLO

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workers.engine import nms
-from workers.families import letterbox
+from workers.families import letterbox, nms
 
 
 @pytest.mark.parametrize(("width", "height"), [(500, 375), (375, 500), (640, 640), (3000, 40)])

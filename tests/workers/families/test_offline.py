@@ -14,9 +14,9 @@ from PIL import Image
 from tests import overhearing
 from tests.workers.families import drawn
 from tests.workers.training import reports
+from workers import offline
 from workers.families import base
 from workers.families.base import Parameters, Picture, TrainingSet
-from workers.families.yolo import offline
 
 DRAW: dict[str, Callable[[Path], TrainingSet]] = {
     "yolo": drawn.shapes,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from workers import offline
 from workers.families import letterbox
 from workers.families.base import (
     NOTHING,
@@ -26,7 +27,6 @@ from workers.families.base import (
     Trained,
     TrainingSet,
 )
-from workers.families.yolo import offline
 from workers.training import basics, distributed
 from workers.weights import start, weight_files
 

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from backend.errors import Invalid
-from workers.families.yolo import offline, safe_graph
+from workers import offline
+from workers.families.yolo import safe_graph
 from workers.weights import weight_files
 from workers.weights.weight_files import WeightsHeader
 
