@@ -59,6 +59,9 @@ class Settings(BaseSettings):
     mlflow_uri: str = Field(
         "default", description="mlflow tracking store; 'default': SQLite in the home; 'off': none"
     )
+    tensorboard_dir: Path | None = Field(
+        None, description="folder in which trainings leave event files for TensorBoard"
+    )
     cache_gb: float = Field(10.0, gt=0, description="bound of the thumbnail and tile cache, GB")
     max_megapixels: int = Field(200, ge=1, description="largest picture accepted, megapixels")
     max_upload_gb: float = Field(20.0, gt=0, description="largest upload or unpacked archive, GB")

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from backend.domain import Box, Detection, DetectionRef, Run, RunImage, State, Verdict
 from backend.jobs import kinds, queue
 from backend.labels import gallery, images, labelling
-from backend.models import registry, snapshots
+from backend.models import registry, snapshots, tracked
 from backend.projects import classes, selections
 from backend.review import blind_repeats, decisions
 from backend.storage import findings
@@ -52,6 +52,7 @@ def furnish(session: Session, project: int, name: str, author: str = "ana") -> T
     selections.kept(session, project, {"images": range(selections.FEW + 1)})
     model = _champion(session, project, frozen.id)
     session.add(MetricRow(job_id=job.id, name="map50", class_id=0, value=0.5))
+    tracked.tell(session, tracked.begin(session, project, "v1"), {"loss": 0.5}, 1)
     first = images.get(session, ids[0])
     search = _search(session, project, frozen.id, job.id)
     return Things(

@@ -11,7 +11,7 @@ from backend.domain import Box, Detection, DetectionRef, Origin, Run, RunImage, 
 from backend.jobs import journal, kinds, queue
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
-from backend.models import registry, snapshots
+from backend.models import registry, snapshots, tracked
 from backend.projects import catalogue, classes
 from backend.review import agenda, blind_repeats, decisions
 from backend.runs import detection
@@ -48,6 +48,9 @@ def fill(database: Database, sha256: str = "a" * 64) -> int:
         session.execute(insert(tables.SelectionRow), [chosen])
         part = {"kind": "image", "head": 0, "tail": 0, "rows": 1, "gone": False}
         session.execute(insert(tables.OutboxRow), [{**part, "urgent": False}])
+        above = tracked.begin(session, project.id, "search")
+        trial = tracked.begin(session, project.id, "trial", parent=above)
+        tracked.tell(session, trial, {"loss": 0.5}, 1)
         session.add(tables.LoadRow(state="loaded", holder="host:1:1", version=1))
         _search(session, project.id)
         agenda.take(session, RUN, agenda.Choice(), "tab", "bo")
@@ -81,6 +84,7 @@ def _train(session: Session, project_id: int, image_id: int) -> None:
             parameters={},
         )  # fmt: skip
         registry.set_job(session, made.id, job.id)
+        tracked.follow(session, project_id, job.id, made.name, model=made)
         registry.complete(session, made.id, "", {})
 
 

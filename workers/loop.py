@@ -20,6 +20,7 @@ from workers import attempt, leftovers, scratch
 from workers.attempt import Attempt
 from workers.cluster_child import Keeper, Resident
 from workers.publishing import Publisher
+from workers.tracking import Tracker
 
 log = logging.getLogger(__name__)
 TICK = 0.1
@@ -49,6 +50,7 @@ class Worker:
     keeper: Keeper = field(init=False)
     resident: Resident = field(init=False)
     publisher: Publisher = field(init=False)
+    tracker: Tracker = field(init=False)
     _rest_until: dict[kinds.Lane, float] = field(default_factory=dict)
     _silences: dict[tuple[int, int], Silence] = field(default_factory=dict)
     _due: dict[str, float] = field(default_factory=dict)
@@ -57,6 +59,7 @@ class Worker:
         self.keeper = Keeper(self.settings)
         self.resident = Resident()
         self.publisher = Publisher(self.database, self.settings)
+        self.tracker = Tracker(self.database, self.settings)
 
     def run(self) -> None:
         """Work until asked to stop; then hand back what runs."""
@@ -77,6 +80,7 @@ class Worker:
         self.keeper.tick()
         self.resident.tick()
         self.publisher.tick()
+        self.tracker.tick()
         for lane in list(self.busy):
             self._look_after(lane, self.busy[lane])
         if len(self.busy) < len(LANES) and self._is_due("take", LOOK):
@@ -109,6 +113,7 @@ class Worker:
             for running in self.busy.values():
                 running.child.kill()
             self.publisher.close()
+            self.tracker.close()
             self.resident.close()
             self.keeper.close()
             scratch.clear_dead()

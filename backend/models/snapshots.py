@@ -78,6 +78,21 @@ def images(session: Session, snapshot_id: int) -> Iterable[SnapshotImage]:
         yield from _images(session, rows[start : start + PART])
 
 
+def digest(session: Session, snapshot_id: int) -> str:
+    """Names what a training learns from: the same bytes, labels' versions and splits, the same."""
+    row = SnapshotImageRow
+    query = (
+        select(ImageRow.sha256, row.version, row.split)
+        .join(ImageRow, ImageRow.id == row.image_id)
+        .where(row.snapshot_id == snapshot_id)
+        .order_by(row.image_id)
+    )
+    found = hashlib.sha256()
+    for sha256, version, split in session.execute(query.execution_options(yield_per=PART)):
+        found.update(f"{sha256} {version} {split}\n".encode())
+    return found.hexdigest()
+
+
 def learned(session: Session, snapshot_id: int, ids: Iterable[int]) -> int:
     """How many of these images a training on this snapshot learns from."""
     row = SnapshotImageRow

@@ -14,7 +14,7 @@ from backend import families, start_weights, weight_header
 from backend.domain import Job, Model, ModelState, Snapshot, Split, Task
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
-from backend.models import choice, preflight, registry, snapshots
+from backend.models import choice, preflight, registry, snapshots, tracked
 from backend.projects import catalogue
 
 SCRATCH = "scratch"
@@ -67,6 +67,9 @@ def retrain(
     )
     job = queue.enqueue(session, request, author=author, key=key)
     registry.set_job(session, model.id, job.id)
+    tracked.follow(
+        session, project_id, job.id, model.name, model=model, parameters=model.parameters
+    )
     return Started(job, registry.get(session, model.id))
 
 

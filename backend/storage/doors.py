@@ -49,6 +49,12 @@ def _of_job(row: Any) -> ColumnElement[bool]:
     return exists().where(job.c.id == row.job_id, _own(job.c)).correlate_except(job)
 
 
+def _of_tracked(row: Any) -> ColumnElement[bool]:
+    tracked = tables.TrackedRunRow.__table__.alias()
+    open_ = tracked.c.project_id.not_in(_CLOSED)
+    return exists().where(tracked.c.id == row.tracked_run_id, open_).correlate_except(tracked)
+
+
 def _of_snapshot(row: Any) -> ColumnElement[bool]:
     snapshot = tables.SnapshotRow.__table__.alias()
     there = exists().where(snapshot.c.id == row.snapshot_id, snapshot.c.project_id.not_in(_CLOSED))
@@ -84,6 +90,8 @@ LEADING: Mapping[Any, Seen] = {
     tables.RunImageRow: lambda row: _of_run(row),
     tables.DetectionRow: lambda row: _of_run(row),
     tables.MetricRow: lambda row: _of_job(row),
+    tables.TrackedRunRow: lambda row: row.project_id.not_in(_CLOSED),
+    tables.TrackedFigureRow: lambda row: _of_tracked(row),
 }
 # The rows of these belong to no project.
 APART = (

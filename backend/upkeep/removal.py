@@ -30,6 +30,7 @@ PAUSE = 0.3
 Told = Callable[[int, int], None]
 # A row's column, and the rows of the project that it leads to: leaves first.
 HANGING: tuple[tuple[Any, str, Any], ...] = (
+    (tables.TrackedFigureRow, "tracked_run_id", tables.TrackedRunRow),
     (tables.DetectionRow, "run_id", tables.RunRow),
     (tables.RunImageRow, "run_id", tables.RunRow),
     (tables.MetricRow, "job_id", tables.JobRow),
@@ -44,6 +45,7 @@ HANGING: tuple[tuple[Any, str, Any], ...] = (
 )
 # What has a project of its own, in an order in which each may go; and what leads to its like.
 OWN: tuple[tuple[Any, str], ...] = (
+    (tables.TrackedRunRow, "parent_id"),
     (tables.RunRow, ""),
     (tables.ModelRow, "parent_id"),
     (tables.SearchRow, ""),

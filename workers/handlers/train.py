@@ -22,7 +22,7 @@ from workers.data import LaidOut
 from workers.evaluation import appraisal, challenge
 from workers.families import base
 from workers.families.base import Parameters, Trained
-from workers.training import tracking
+from workers.training import places, tensorboard
 
 TRAINED = 0.9
 
@@ -32,6 +32,7 @@ class TrainingReporter:
     """The reporter of the training proper: its whole is a part of the job's."""
 
     context: Context
+    board: tensorboard.Board
 
     def progress(self, fraction: float, message: str) -> None:
         """How far the training is; before its first picture, where it goes on is not known yet."""
@@ -40,6 +41,7 @@ class TrainingReporter:
     def epoch(self, epoch: int, epochs: int, figures: Mapping[str, float]) -> None:
         """A point of every curve, with how busy this machine was since the last one."""
         self.context.epoch(epoch, epochs, {**figures, **load.now()})
+        self.board.epoch(epoch, figures)
 
     def log(self, text: str) -> None:
         """A line for the job's story."""
@@ -79,7 +81,6 @@ def run(context: Context) -> Mapping[str, Any]:
             model = registry.promote(session, model.id)
         verdict = registry.verdict(registry.details(session, model.id))
     context.log(verdict)
-    tracking.record(context, model, trained.weights, provenance)
     return {
         "model": model.name,
         "model_id": model.id,
@@ -93,13 +94,22 @@ def run(context: Context) -> Mapping[str, Any]:
 
 def _train(context: Context, request: kinds.Train, laid_out: LaidOut) -> Trained:
     parameters = Parameters(**request.parameters)
-    if parameters.workers > 1 or context.settings.ray_address:
-        cluster.join(context)
+    joined = parameters.workers > 1 or context.settings.ray_address
+    ray = cluster.join(context) if joined else None
     context.progress(None, "Reading the libraries that train")
     folder = same_classes(context.folder / "training", laid_out)
     family = base.implementation(request.family)
     start = started_from(context, request.start, laid_out)
-    return family.train(laid_out.set, start, parameters, TrainingReporter(context), folder)
+    context.event("", {"about": places.about(ray, parameters.workers) | _made_by(context)})
+    with tensorboard.opened(context, request.model_id) as board:
+        reporter = TrainingReporter(context, board)
+        return family.train(laid_out.set, start, parameters, reporter, folder)
+
+
+def _made_by(context: Context) -> dict[str, Any]:
+    """The code and the libraries that train."""
+    where = context.settings.ray_address or "this machine"
+    return {"cluster": where, "code": version.code(), "versions": _versions()}
 
 
 def _takes_over(request: kinds.Train, against: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from backend.storage.tables.publishing import LoadRow, OutboxRow
 from backend.storage.tables.review import DecisionRow, LeaseRow, RepeatRow
 from backend.storage.tables.runs import DetectionRow, RunImageRow, RunRow
 from backend.storage.tables.searches import SearchRow, TrialRow
+from backend.storage.tables.tracking import TrackedFigureRow, TrackedRunRow
 
 __all__ = [
     "Base",
@@ -43,6 +44,8 @@ __all__ = [
     "SettingRow",
     "SnapshotImageRow",
     "SnapshotRow",
+    "TrackedFigureRow",
+    "TrackedRunRow",
     "TrialRow",
     "WorkerRow",
 ]

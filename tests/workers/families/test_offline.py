@@ -56,9 +56,9 @@ def track(folder: Path) -> None:
     """Write a run into mlflow's store as a training does."""
     from mlflow import MlflowClient
 
-    from workers.training import tracking
+    from workers.tracking import store
 
-    assert tracking.DEFAULT
+    assert store.DEFAULT
     client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlflow.db")
     client.create_run(client.create_experiment("boards", (folder / "runs").as_uri()))
 

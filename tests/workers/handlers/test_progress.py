@@ -13,6 +13,7 @@ from tests.workers.handlers.places import Place
 from workers import data
 from workers.context import Context
 from workers.handlers import train
+from workers.training import tensorboard
 
 
 def test_a_sentence_that_comes_too_soon_is_told_by_a_later_check(tmp_path: Path) -> None:
@@ -50,7 +51,7 @@ def test_what_prepares_takes_back_nothing_of_how_far_a_training_came(tmp_path: P
     job = place.claim()
     prepares: list[Callable[[Context], object]] = [
         lambda context: data.lay_out(context, job.request["snapshot_id"]),
-        lambda context: train.TrainingReporter(context).progress(
+        lambda context: train.TrainingReporter(context, tensorboard.Board(None)).progress(
             0.0, "Starting 2 training processes."
         ),
     ]

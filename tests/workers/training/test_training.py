@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sqlite3
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from mlflow import MlflowClient
 from sqlalchemy import select
 
 from backend.domain import JobState, Project
 from backend.errors import Invalid
 from backend.jobs import kinds, queue
 from backend.labels import samples
-from backend.models import measurements, registry, trainings
+from backend.models import measurements, registry, tracked, trainings
 from backend.review import reports
 from backend.storage import findings
 from backend.storage.files import Files
@@ -148,16 +148,26 @@ def test_predictions_of_other_pictures_are_refused(
 
 
 def test_a_training_can_be_found_in_mlflow(house: House, project: Project) -> None:
-    with sqlite3.connect(house.home / "mlflow.db") as tracked:
-        (experiment,) = tracked.execute("select name from experiments where name = 'boards'")
-        names = tracked.execute("select name from runs where status = 'FINISHED'").fetchall()
-        keys = {key for (key,) in tracked.execute("select key from metrics")}
-        params = dict(tracked.execute("select key, value from params"))
-    assert experiment == (project.name,)
-    assert ("v1",) in names
-    assert {"ap", "held_out_map50", "duration"} <= keys
-    assert params["seed"] == "1"
-    assert len(list((house.home / "mlruns").rglob("*.npz"))) == len(names)
+    """A process of the worker tells it; the training itself never heard of mlflow."""
+
+    def all_told() -> bool:
+        with house.database.read() as session:
+            return tracked.waiting(session) == []
+
+    house.until_true(all_told)
+    client = MlflowClient(tracking_uri=f"sqlite:///{house.home / 'mlflow.db'}")
+    found = client.get_experiment_by_name(project.name)
+    assert found is not None
+    runs = {run.info.run_name: run for run in client.search_runs([found.experiment_id])}
+    with house.database.read() as session:
+        trained = {one.name for one in registry.models(session, project.id)}
+    assert set(runs) == trained
+    run = runs["v1"]
+    assert run.info.status == "FINISHED"
+    assert {"ap", "held_out_map50", "duration"} <= set(run.data.metrics)
+    assert run.data.params["seed"] == "1"
+    assert {"driver_node_type", "device", "nodes", "versions.torch"} <= set(run.data.tags)
+    assert len(list((house.home / "mlruns").rglob("model.npz"))) == len(runs)
 
 
 @pytest.mark.parametrize("runtime", ["onnx", "openvino"])
