@@ -14,7 +14,7 @@ from backend import families, spaces
 from backend.domain import FINAL, Job, JobState, Model, Search, Split, Task, Trial, TrialState
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
-from backend.models import registry, trainings, trials
+from backend.models import registry, tracked, trainings, trials
 from backend.projects import catalogue
 from backend.storage.tables import JobRow, SearchRow
 
@@ -208,6 +208,16 @@ def _queue(
     job = queue.enqueue(session, request, author=author, key=key)
     row.job_id = job.id
     registry.set_job(session, model.id, job.id)
+    told = {"search": row.id, "space": row.space, "trials": row.trials, "hours": row.hours}
+    tracked.follow(
+        session,
+        row.project_id,
+        job.id,
+        model.name,
+        model=model,
+        parameters=model.parameters,
+        tags=told,
+    )
     session.flush()
     return Begun(get(session, row.id), job, registry.get(session, model.id))
 

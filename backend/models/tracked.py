@@ -123,6 +123,18 @@ def end(session: Session, id: int, state: JobState = JobState.DONE) -> None:
     session.execute(update(TrackedRunRow).filter_by(id=id).values(state=state, ended=ended))
 
 
+def of_job(session: Session, job_id: int | None) -> int | None:
+    """The run that follows a job."""
+    query = select(TrackedRunRow.id).where(TrackedRunRow.job_id == job_id)
+    return session.scalar(query.order_by(TrackedRunRow.id).limit(1))
+
+
+def named(session: Session, project_id: int, name: str) -> int | None:
+    """The newest run of that name in a project."""
+    query = select(TrackedRunRow.id).filter_by(project_id=project_id, name=name)
+    return session.scalar(query.order_by(TrackedRunRow.id.desc()).limit(1))
+
+
 def waiting(session: Session, me: str = "") -> list[int]:
     """The runs of which something was not told yet, parents first.
 

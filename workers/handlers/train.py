@@ -100,16 +100,17 @@ def _train(context: Context, request: kinds.Train, laid_out: LaidOut) -> Trained
     folder = same_classes(context.folder / "training", laid_out)
     family = base.implementation(request.family)
     start = started_from(context, request.start, laid_out)
-    context.event("", {"about": places.about(ray, parameters.workers) | _made_by(context)})
+    say_where(context, ray, parameters.workers)
     with tensorboard.opened(context, request.model_id) as board:
         reporter = TrainingReporter(context, board)
         return family.train(laid_out.set, start, parameters, reporter, folder)
 
 
-def _made_by(context: Context) -> dict[str, Any]:
-    """The code and the libraries that train."""
+def say_where(context: Context, ray: Any, processes: int) -> None:
+    """On which machines it trains, and with which code and libraries."""
     where = context.settings.ray_address or "this machine"
-    return {"cluster": where, "code": version.code(), "versions": _versions()}
+    made_by = {"cluster": where, "code": version.code(), "versions": _versions()}
+    context.event("", {"about": places.about(ray, processes) | made_by})
 
 
 def _takes_over(request: kinds.Train, against: Mapping[str, Any]) -> bool:

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from backend.jobs import kinds
-from backend.models import registry, searches
+from backend.models import searches
 from workers import cluster, data
 from workers.context import Context
 from workers.evaluation import appraisal
 from workers.handlers import train
-from workers.training import tracking
 from workers.tuning import conclusion, trying
 from workers.tuning.study import Study
 
@@ -22,9 +21,11 @@ def run(context: Context) -> Mapping[str, Any]:
     with context.database.read() as session:
         search = searches.get(session, request.search_id)
     laid_out = data.lay_out(context, search.snapshot_id)
-    if search.parameters.get("workers", 1) > 1 or context.settings.ray_address:
-        cluster.join(context)
+    processes = int(search.parameters.get("workers", 1))
+    joined = processes > 1 or context.settings.ray_address
+    ray = cluster.join(context) if joined else None
     context.progress(None, "Reading the libraries that train")
+    train.say_where(context, ray, processes)
     train.same_classes(context.folder / "trials", laid_out)
     start = train.started_from(context, request.start, laid_out)
     study = Study(context, search, laid_out, start, appraisal.device())
@@ -33,8 +34,4 @@ def run(context: Context) -> Mapping[str, Any]:
     while (trial := study.next()) is not None:
         trying.carry_out(study, trial)
     provenance = train.provenance_of(context, search.snapshot_id, request.start)
-    found = conclusion.conclude(study, request.model_id, provenance)
-    with context.database.read() as session:
-        model = registry.get(session, request.model_id)
-    tracking.record(context, model, context.files.local_path(model.weights), provenance)
-    return found
+    return conclusion.conclude(study, request.model_id, provenance)

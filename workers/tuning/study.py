@@ -22,6 +22,7 @@ from backend.errors import Enough
 from backend.models import halving, searches, trials
 from workers.context import Context
 from workers.data import LaidOut
+from workers.tuning import nested
 
 TRIED = 0.9
 Curve = list[tuple[int, float]]
@@ -77,13 +78,21 @@ class Study:
     def told(self, trial: Trial, epoch: int, figures: Mapping[str, float], seconds: float) -> Trial:
         """Keep an epoch's figures; what is no number cannot be kept."""
         finite = {name: value for name, value in figures.items() if math.isfinite(value)}
-        return self._keep(lambda session: trials.epoch(session, trial, epoch, finite, seconds))
+
+        def write(session: Session) -> Trial:
+            nested.tell(session, self.search, trial, finite, epoch)
+            return trials.epoch(session, trial, epoch, finite, seconds)
+
+        return self._keep(write)
 
     def end(self, trial: Trial, state: TrialState, seconds: float = 0.0, **how: Any) -> Trial:
         """The trial is over, and what it leaves on the disk goes unless it may be needed."""
-        ended = self._keep(
-            lambda session: trials.end(session, trial, state, seconds=seconds, **how)
-        )
+
+        def write(session: Session) -> Trial:
+            nested.end(session, self.search, trial, state)
+            return trials.end(session, trial, state, seconds=seconds, **how)
+
+        ended = self._keep(write)
         self.sweep()
         self.context.log(self._sentence(ended))
         return ended
@@ -141,6 +150,7 @@ class Study:
         drawn = trials.draw(session, self.search, list(self.known.values()))
         if drawn is not None:
             self.known[drawn.number] = drawn
+            nested.begin(session, self.search, drawn, self.parameters(drawn))
         return drawn
 
     def _count(self, session: Session) -> Search:

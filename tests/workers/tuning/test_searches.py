@@ -11,12 +11,12 @@ import pytest
 from backend.domain import JobState, ModelState, Search, Trial, TrialState
 from backend.errors import Cancelled, Refused
 from backend.jobs import claims, journal, queue
-from backend.models import registry, searches, trials
+from backend.models import registry, searches, tracked, trials
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from tests.workers.tuning import curves
 from workers import handlers
-from workers.training import tracking
+from workers.tuning import nested
 
 IMAGES = 12
 
@@ -25,7 +25,6 @@ IMAGES = 12
 def place(tmp_path: Path) -> Iterator[Place]:
     curves.prepare()
     made = places.make(tmp_path / "home")
-    made.settings = made.settings.model_copy(update={"mlflow_uri": tracking.OFF})
     yield made
     made.database.close()
     curves.forget()
@@ -57,6 +56,19 @@ def test_the_best_of_many_stands_in_the_registry_with_its_parameters(place: Plac
     assert details.provenance["search"] == search.id
     assert details.provenance["trial"] == best.number == result["best"]
     assert (search.state, search.facts["model"]) == (JobState.DONE, details.model.name)
+
+
+def test_each_trial_is_a_run_under_that_of_its_search(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), trials=6)
+    place.carry_out(place.claim())
+    _, found = told(place, begun)
+    with place.database.read() as session:
+        above, *under = (tracked.get(session, id) for id in tracked.waiting(session))
+        curves_ = [[one.data["epoch"] for one in tracked.news(session, run)] for run in under]
+    assert (above.job_id, above.model_id) == (begun.job.id, begun.model.id)
+    assert {run.parent_id for run in under} == {above.id}
+    assert [nested.STATES[one.state] for one in found] == [run.state for run in under]
+    assert curves_ == [[each["epoch"] for each in one.epochs] for one in found]
 
 
 def test_poor_trials_end_early_and_leave_nothing(place: Place) -> None:
