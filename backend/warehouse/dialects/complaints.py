@@ -7,12 +7,15 @@ from typing import Any
 
 from backend.warehouse.address import SETTING
 
+KEY_PAIR = (
+    "Snowflake refuses the key pair: does LOUPE_SNOWFLAKE_PRIVATE_KEY_FILE belong to the user, and "
+    "is this machine's clock right? ALTER USER … SET RSA_PUBLIC_KEY = '…'; gives a user its key."
+)
 # By the numbers of Snowflake's errors.
 BY_NUMBER = {
     390100: "Snowflake refuses the user or the password: are {setting} and "
     "LOUPE_SNOWFLAKE_PASSWORD right?",
-    390144: "Snowflake refuses the key pair: does LOUPE_SNOWFLAKE_PRIVATE_KEY_FILE belong to the "
-    "user? ALTER USER … SET RSA_PUBLIC_KEY = '…'; gives a user its key.",
+    **dict.fromkeys((390144, *range(394300, 394307)), KEY_PAIR),
     390303: "Snowflake refuses the OAuth token: is LOUPE_SNOWFLAKE_OAUTH_TOKEN right?",
     390318: "The OAuth token for Snowflake has expired: give a new one in "
     "LOUPE_SNOWFLAKE_OAUTH_TOKEN.",

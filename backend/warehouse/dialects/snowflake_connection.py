@@ -15,8 +15,10 @@ from backend.warehouse.dialects import complaints
 # The connector reads this when it is imported, and asks clouds' own addresses without it.
 os.environ["SNOWFLAKE_DISABLE_PLATFORM_DETECTION"] = "true"
 
-# The connector's own patience has no end. In seconds.
-PATIENCE = {"login_timeout": 20, "network_timeout": 120, "socket_timeout": 60}
+# The connector's own patience has no end. In seconds. A statement may be silent for longer than a
+# login: an answer that is not there yet is held back for up to 45 seconds.
+PATIENCE = {"login_timeout": 10, "network_timeout": 120, "socket_timeout": 10}
+SILENT = 60
 STATEMENT = 900
 PAGE = 1000  # rows that are held at once
 
@@ -71,6 +73,7 @@ def _connect(address: Address) -> Any:
             client_session_keep_alive=False,
         )
     connection.telemetry_enabled = False
+    connection._socket_timeout = SILENT
     return connection
 
 
