@@ -61,6 +61,15 @@ def warehouse(
     values: Annotated[
         list[str] | None, typer.Argument(help="What the query needs, such as run=12.")
     ] = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="With check: run the SQL that it prints, as --admin.")
+    ] = False,
+    admin: Annotated[
+        str, typer.Option(help="Connection of connections.toml that may make roles and rights.")
+    ] = "",
+    account: Annotated[
+        bool, typer.Option("--account", help="With check: try what only a real account can show.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what is published, what waits and what went wrong; or check the connection, or ask.
@@ -69,7 +78,12 @@ def warehouse(
     """
     with tools.open_tools() as at:
         if action == "check":
-            _check(at, as_json)
+            if apply:
+                _apply(at, admin)
+            if account:
+                _rehearse(at, as_json)
+            else:
+                _check(at, as_json)
             return
         if action == "ask":
             _ask(at, query, values or [], as_json)
@@ -175,6 +189,24 @@ def _check(at: tools.Tools, as_json: bool) -> None:
         raise Refused("Loads cannot succeed yet; what is missing stands above.")
     if not as_json:
         terminal.say("Nothing is missing.")
+
+
+def _apply(at: tools.Tools, admin: str) -> None:
+    for statement in administration.apply(_where(at), loading.scratch(at.settings), admin):
+        terminal.warn(f"Done: {statement}")
+
+
+def _rehearse(at: tools.Tools, as_json: bool) -> None:
+    found = []
+    for one in administration.rehearse(_where(at), loading.scratch(at.settings) / "trial"):
+        found.append(one)
+        if not as_json:
+            terminal.say(f"{'pass' if one.passed else 'FAIL'}  {one.name}: {one.said}")
+    if as_json:
+        terminal.document([asdict(one) for one in found])
+    failed = [one.name for one in found if not one.passed]
+    if failed:
+        raise Unavailable(f"{len(failed)} of {len(found)} failed: {', '.join(failed)}.")
 
 
 def _print(script: list[str]) -> None:

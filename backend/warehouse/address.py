@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ SETTING = "LOUPE_WAREHOUSE_URL"
 NONE = "There is no warehouse: name one with LOUPE_WAREHOUSE_URL, as the guide says."
 DIALECTS = ("snowflake", "postgresql", "sqlite")
 NAMED = "connection_name"
+SHOWN = ("user", "role", "warehouse", "database", "schema")
 # What may stand in the query of a Snowflake URL: no secret, and nothing that changes where it goes.
 ALLOWED = (NAMED, "warehouse", "role")
 
@@ -68,6 +70,17 @@ def of(settings: Settings) -> Address | None:
 def is_set(settings: Settings) -> bool:
     """Whether there is a warehouse."""
     return of(settings) is not None
+
+
+def named(address: Address) -> Mapping[str, Any]:
+    """What is not secret of where it leads, also that of a connection of connections.toml."""
+    name = address.options.get(NAMED)
+    if name is None:
+        return address.options
+    from snowflake.connector.constants import CONNECTIONS_FILE
+
+    known = tomllib.loads(Path(CONNECTIONS_FILE).read_text("utf-8")).get(str(name), {})
+    return {**{key: known[key] for key in SHOWN if key in known}, **address.options}
 
 
 def _apart(address: Address, settings: Settings) -> Address:

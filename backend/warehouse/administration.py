@@ -1,14 +1,22 @@
-"""What an administrator is told: whether all is allowed that a load does, and the SQL for it."""
+"""For administrators: whether all is allowed that a load does, the SQL for it, and a rehearsal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import URL
+
+from backend.errors import Refused
+from backend.warehouse import address as addresses
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import opening
 from backend.warehouse.queries import Answer, Query
+
+if TYPE_CHECKING:
+    from backend.warehouse.dialects.account import Tried
 
 
 def check(address: Address, scratch: Path) -> dict[str, Any]:
@@ -18,6 +26,38 @@ def check(address: Address, scratch: Path) -> dict[str, Any]:
         return warehouse.check()
     finally:
         warehouse.close()
+
+
+def apply(address: Address, scratch: Path, admin: str) -> Iterator[str]:
+    """Run the script as a connection of connections.toml; gives each statement that was run.
+
+    What it makes need not be there yet, so that the loader's own connection cannot run it.
+    """
+    if address.dialect != "snowflake":
+        raise Refused("Only Snowflake is prepared so; here an administrator runs what is printed.")
+    if not admin:
+        raise Refused(
+            "Databases, roles and rights are made by an administrator: name a connection of "
+            "connections.toml with --admin, whose role may make them."
+        )
+    options = {addresses.NAMED: admin}
+    url = URL.create("snowflake", query=options)
+    warehouse = opening.connect(replace(address, url=url, options=options, secrets={}), scratch)
+    try:
+        for statement in script(address):
+            warehouse.ask(statement, {})
+            yield statement
+    finally:
+        warehouse.close()
+
+
+def rehearse(address: Address, scratch: Path) -> Iterator[Tried]:
+    """What only a real account can show, tried in a schema that goes again."""
+    if address.dialect != "snowflake":
+        raise Refused("Only an account of Snowflake is tried so; loupe warehouse check does here.")
+    from backend.warehouse.dialects import account
+
+    return account.attempt(address, scratch)
 
 
 def ask(address: Address, scratch: Path, query: Query, given: Mapping[str, str]) -> Answer:
@@ -31,13 +71,13 @@ def ask(address: Address, scratch: Path, query: Query, given: Mapping[str, str])
 
 
 def script(address: Address) -> list[str]:
-    """What is needed and nothing more; it is printed, and run by an administrator alone."""
+    """What is needed and nothing more."""
     if address.dialect == "sqlite":
         return []
     if address.dialect == "postgresql":
         name, user = _quoted(address.url.database), _quoted(address.url.username)
         return [f"CREATE DATABASE {name};", f"GRANT CREATE, USAGE ON SCHEMA public TO {user};"]
-    options = address.options
+    options = addresses.named(address)
     database, schema = _quoted(options.get("database")), _quoted(options.get("schema"))
     house, role = _quoted(options.get("warehouse")), _quoted(options.get("role"))
     place = f"{database}.{schema}"

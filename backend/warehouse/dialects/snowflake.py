@@ -139,7 +139,7 @@ class Snowflake:
             self._do(f"DROP TABLE IF EXISTS {_staging(kind, version)}")
 
     def ask(self, sql: str, values: Mapping[str, Any]) -> Answer:
-        columns, rows = self.connection.table(queries.bound(sql), values)
+        columns, rows = self.connection.table(queries.bound(sql) if values else sql, values)
         return queries.answer([one.lower() for one in columns], rows)
 
     def check(self) -> dict[str, Any]:

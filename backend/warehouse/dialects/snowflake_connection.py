@@ -39,7 +39,7 @@ class Connection:
     def table(self, sql: str, values: Mapping[str, Any]) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The names of a query's columns and its rows; values are bound by their names."""
         with _told(), self._open.cursor() as cursor:
-            done = cursor.execute(sql, dict(values), timeout=STATEMENT)
+            done = cursor.execute(sql, dict(values) or None, timeout=STATEMENT)
             return [one[0] for one in cursor.description], done.fetchall()
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
