@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import threading
@@ -17,7 +18,7 @@ AWAY = (CLOSED, SILENT, REFUSING)
 class Front:
     """Whoever asks its port finds nobody, silence, a 500 to all, a refused login, or the server.
 
-    A way that is a number is a login that Snowflake refuses so.
+    A way that is a number is an answer of Snowflake that refuses so, with all that was sent in it.
     """
 
     port: int
@@ -89,11 +90,11 @@ def _carry(one: socket.socket, other: socket.socket) -> None:
 def _refuse(asking: socket.socket, way: str) -> None:
     """Hear a whole request and answer it, whatever it is, as HTTP."""
     with suppress(OSError, ValueError):
-        while _heard(asking):
+        while heard := _heard(asking):
             if way == REFUSING:
                 asking.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                 break
-            said = {"success": False, "code": way, "message": "It is refused.", "data": None}
+            said = {"success": False, "code": way, "message": f"Refused: {heard!r}", "data": None}
             body = json.dumps(said).encode()
             head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
             asking.sendall(head.encode() + body)
@@ -111,5 +112,6 @@ def _heard(asking: socket.socket) -> bytes:
     lengths = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
     left = int(lengths[0].split(b":")[1]) - len(body) if lengths else 0
     while left > 0:
-        left -= len(asking.recv(65536))
-    return told
+        more = asking.recv(65536)
+        body, left = body + more, left - len(more)
+    return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body or head

@@ -21,6 +21,10 @@ SETTING = "LOUPE_WAREHOUSE_URL"
 NONE = "There is no warehouse: name one with LOUPE_WAREHOUSE_URL, as the guide says."
 DIALECTS = ("snowflake", "postgresql", "sqlite")
 NAMED = "connection_name"
+SECRET = (
+    "password", "token", "passcode", "private_key_passphrase", "private_key_file_pwd",
+    "oauth_client_secret",
+)  # fmt: skip
 SHOWN = ("user", "role", "warehouse", "database", "schema")
 # What may stand in the query of a Snowflake URL: no secret, and nothing that changes where it goes.
 ALLOWED = (NAMED, "warehouse", "role")
@@ -74,13 +78,28 @@ def is_set(settings: Settings) -> bool:
 
 def named(address: Address) -> Mapping[str, Any]:
     """What is not secret of where it leads, also that of a connection of connections.toml."""
+    known = _connection(address)
+    return {**{key: known[key] for key in SHOWN if key in known}, **address.options}
+
+
+def hidden(address: Address) -> list[str]:
+    """Every secret that is sent there, to be looked for in what comes back."""
+    known = _connection(address)
+    given = [one.get_secret_value() for one in address.secrets.values()]
+    return [one for one in (*given, *(str(known[key]) for key in SECRET if key in known)) if one]
+
+
+def _connection(address: Address) -> Mapping[str, Any]:
+    """The connection of connections.toml that it names, if it names one that is there."""
     name = address.options.get(NAMED)
     if name is None:
-        return address.options
+        return {}
     from snowflake.connector.constants import CONNECTIONS_FILE
 
-    known = tomllib.loads(Path(CONNECTIONS_FILE).read_text("utf-8")).get(str(name), {})
-    return {**{key: known[key] for key in SHOWN if key in known}, **address.options}
+    if not CONNECTIONS_FILE.is_file():
+        return {}
+    found: Mapping[str, Any] = tomllib.loads(CONNECTIONS_FILE.read_text("utf-8")).get(str(name), {})
+    return found
 
 
 def _apart(address: Address, settings: Settings) -> Address:

@@ -14,10 +14,12 @@ from backend.domain import Detection, JobState, Run, RunImage
 from backend.jobs import kinds
 from backend.storage import findings, types
 from backend.storage.tables import LoadRow, OutboxRow
-from backend.warehouse import outbox
-from tests import whole_home
+from backend.warehouse import ledger, outbox
+from tests import fronts, warehouses, whole_home
 from tests.workers import running
 from tests.workers.running import House
+
+SECRET = "marked-secret-7"
 
 
 @pytest.fixture
@@ -57,6 +59,41 @@ def test_what_a_run_found_is_published_when_it_ends(house: House) -> None:
     house.stop()
     house.until_empty()
     assert not (house.home / "cache" / "warehouse").exists()
+
+
+def test_no_secret_is_left_by_a_worker_that_is_refused(
+    house: House,
+    tmp_path_factory: pytest.TempPathFactory,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    told = {
+        "LOUPE_WAREHOUSE_URL": "snowflake://?connection_name=here",
+        "LOUPE_SNOWFLAKE_PASSWORD": SECRET,
+    }
+    with fronts.front(way="399999") as front:
+        there = warehouses.place("snowflake", tmp_path_factory.mktemp("away"), port=front.port)
+        connections = Path(there.environment["SNOWFLAKE_HOME"], "connections.toml")
+        connections.write_text(connections.read_text().replace(warehouses.SECRET, "from-file"))
+        find(house, 77, 4)
+        house.start_worker(**there.environment, **told)
+        house.until_true(lambda: failed(house) != "")
+        done = house.until_ended(house.put(kinds.Check(project_id=None, steps=1, seconds=0.05)))
+        house.stop()
+    assert done.state is JobState.DONE
+    assert "Snowflake" in failed(house)
+    files = [one for one in house.home.rglob("*") if one.is_file()]
+    assert any(one.name == "warehouse.log" for one in files)
+    said = "".join(capfd.readouterr())
+    for secret in (SECRET, "from-file"):
+        assert [one for one in files if secret.encode() in one.read_bytes()] == []
+        assert secret not in said
+
+
+def failed(house: House) -> str:
+    """What the ledger says of the last load, once it has failed."""
+    with house.database.read() as session:
+        (last,) = ledger.loads(session, 1) or (None,)
+    return last.error if last else ""
 
 
 def test_a_wrong_warehouse_holds_up_no_job(house: House) -> None:

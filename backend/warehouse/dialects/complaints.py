@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from backend.warehouse.address import SETTING
@@ -34,9 +35,9 @@ BY_NUMBER = {
 LONGEST = 300
 
 
-def sentence(error: Any) -> str:
+def sentence(error: Any, hidden: Sequence[str] = ()) -> str:
     """What a person can do about it; without any value that was sent."""
-    said = _words(error)
+    said = _words(error, hidden)
     number = getattr(error, "errno", None)
     known = BY_NUMBER.get(number if isinstance(number, int) else 0)
     if known is None:
@@ -44,10 +45,12 @@ def sentence(error: Any) -> str:
     return known.format(said=said, setting=SETTING)
 
 
-def _words(error: Any) -> str:
+def _words(error: Any, hidden: Sequence[str]) -> str:
     told = str(getattr(error, "raw_msg", None) or getattr(error, "msg", None) or error)
     lines = [" ".join(line.split()) for line in told.splitlines() if line.strip()]
     said = " ".join(lines) or type(error).__name__
+    for secret in hidden:
+        said = said.replace(secret, "…")
     # What was sent may stand in what comes back, and with it what nobody should read.
     said = re.sub(r"'[^']{40,}'", "'…'", said)
     said = re.sub(r"(?i)(token|password|passcode|authorization)(\W+)\S+", r"\1\2…", said)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from backend.errors import Unavailable
+from backend.warehouse import address as addresses
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import complaints
 
@@ -27,24 +28,25 @@ class Connection:
     """An open connection; values are bound by the connector, never written into a statement."""
 
     def __init__(self, address: Address) -> None:
-        self._open = _connect(address)
+        self._hidden = addresses.hidden(address)
+        self._open = _connect(address, self._hidden)
 
     def ask(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a statement."""
-        with _told(), self._open.cursor() as cursor:
+        with _told(self._hidden), self._open.cursor() as cursor:
             done = cursor.execute(sql, tuple(values) or None, timeout=STATEMENT)
             rows: list[tuple[Any, ...]] = done.fetchall()
             return rows
 
     def table(self, sql: str, values: Mapping[str, Any]) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The names of a query's columns and its rows; values are bound by their names."""
-        with _told(), self._open.cursor() as cursor:
+        with _told(self._hidden), self._open.cursor() as cursor:
             done = cursor.execute(sql, dict(values) or None, timeout=STATEMENT)
             return [one[0] for one in cursor.description], done.fetchall()
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a statement, one after another."""
-        with _told(), self._open.cursor() as cursor:
+        with _told(self._hidden), self._open.cursor() as cursor:
             cursor.execute(sql, tuple(values) or None, timeout=STATEMENT)
             while rows := cursor.fetchmany(PAGE):
                 yield from rows
@@ -54,12 +56,12 @@ class Connection:
         self._open.close()
 
 
-def _connect(address: Address) -> Any:
+def _connect(address: Address, hidden: Sequence[str]) -> Any:
     import snowflake.connector
 
     logging.getLogger("snowflake").setLevel(logging.ERROR)
     secrets = {name: one.get_secret_value() for name, one in address.secrets.items()}
-    with _told():
+    with _told(hidden):
         connection = snowflake.connector.connect(
             **{**address.options, **secrets, **PATIENCE},
             session_parameters={
@@ -78,10 +80,10 @@ def _connect(address: Address) -> Any:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _told(hidden: Sequence[str]) -> Iterator[None]:
     import snowflake.connector
 
     try:
         yield
     except snowflake.connector.Error as error:
-        raise Unavailable(complaints.sentence(error)) from None
+        raise Unavailable(complaints.sentence(error, hidden)) from None

@@ -136,6 +136,7 @@ def gone_by(house: Publishing) -> int:
         ("394400", "LOUPE_SNOWFLAKE_ACCESS_TOKEN"),
         ("390189", "GRANT ROLE"),
         ("390201", "GRANT USAGE ON WAREHOUSE"),
+        ("399999", "does not take it: .*Refused: .*loupe"),
     ],
 )
 def test_a_login_that_snowflake_refuses_is_one_sentence(
