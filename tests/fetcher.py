@@ -12,6 +12,7 @@ from typing import Any
 from backend import settings
 from backend.errors import LoupeError
 from backend.incoming import places
+from backend.incoming.places import Wanted
 from backend.labels.imports import Into
 from backend.storage import engine, files, schema
 
@@ -25,7 +26,7 @@ def main(project: str, source: str, *more: str) -> dict[str, Any]:
     into = Into(database, files.connect(chosen), project, "ana")
     options = dict(one.split("=", 1) for one in more)
     try:
-        return places.import_(into, source, chosen, **options).as_json()
+        return places.import_(into, source, chosen, Wanted(**options)).as_json()
     except LoupeError as error:
         return {"refused": str(error)}
     finally:

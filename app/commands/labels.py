@@ -64,7 +64,7 @@ def import_(
     project: Project,
     source: Annotated[
         str,
-        typer.Argument(help="A folder, archive, label file, picture or @STAGE/path."),
+        typer.Argument(help="A folder, archive, label file, picture, @STAGE/path or table:TABLE."),
     ],
     format_: Annotated[
         str, typer.Option("--format", help="auto, deeppcb, voc, yolo, coco or folders.")
@@ -73,6 +73,11 @@ def import_(
         str, typer.Option(help="Masks beside pictures become boxes by instance or colour; or skip.")
     ] = "",
     lot: Annotated[str, typer.Option(help="Lot of pictures whose source names none.")] = "",
+    columns: Annotated[str, typer.Option(help="Of a table: file=COLUMN,image=COLUMN, …")] = "",
+    only: Annotated[str, typer.Option(help="Of a table: rows with COLUMN=VALUE.")] = "",
+    pictures: Annotated[
+        str, typer.Option(help="Folder or @STAGE/path of pictures that a table only names.")
+    ] = "",
     wait: Wait = True,  # noqa: ARG001
     as_json: AsJson = False,
 ) -> None:
@@ -80,15 +85,18 @@ def import_(
 
     Example: loupe import boards ~/data/DeepPCB --format auto
     """
-    from backend.incoming import places
+    from backend.incoming import layouts, places
+    from backend.incoming.tables import Asked
     from backend.labels import imports
 
+    table = Asked(layouts.said(columns, "columns"), layouts.said(only, "rows"))
+    wanted = places.Wanted(format_, masks, table, pictures)
     with (
         tools.open_tools() as at,
         terminal.progress(f"Importing into {project}", quiet=as_json) as told,
     ):
         into = imports.Into(at.database, at.files, project, tools.me(), progress=told, lot=lot)
-        result = places.import_(into, source, at.settings, format_, masks).as_json()
+        result = places.import_(into, source, at.settings, wanted).as_json()
     if as_json:
         terminal.document(result)
     else:

@@ -117,6 +117,12 @@ class Fetched:
             if path.is_file():
                 yield one, path
 
+    def known(self, names: Sequence[str]) -> dict[str, str]:
+        """Those of these names that were fetched, each with the hash of its bytes."""
+        told = "select sha256 from file where name = ? and sha256 != ''"
+        found = ((name, self._table.execute(told, (name,)).fetchone()) for name in names)
+        return {name: row[0] for name, row in found if row}
+
     def keep(self, hashes: Sequence[tuple[str, str]]) -> None:
         """Note that the store has the bytes of these names."""
         with self._transaction():

@@ -127,6 +127,15 @@ def run(
     return importing.result()
 
 
+def take(into: Into, found: Iterable[Found], total: int, settings: Settings) -> Imported:
+    """Import what somebody else reads, of about so many pictures."""
+    check_lot(into.lot)
+    classes.check_name(into.project, "project")
+    importing = _Import(into, total, FirstLook(settings))
+    importing.take(found)
+    return importing.result()
+
+
 def check_lot(lot: str) -> None:
     """Refuse what cannot be the name of a group; nothing is none."""
     if len(lot) > goldens.LONGEST_GROUP or not lot.isprintable() or lot != lot.strip():

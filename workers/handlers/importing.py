@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from backend.errors import Refused
 from backend.incoming import places
+from backend.incoming.places import Wanted
 from backend.jobs import kinds
 from backend.labels.imports import Into
 from backend.projects import catalogue
@@ -32,8 +33,8 @@ def run(context: Context) -> Mapping[str, Any]:
 
     author, fence, lot = context.job.author, context.fence, request.lot
     into = Into(context.database, context.files, name, author, fence, told, lot)
-    asked = request.source, context.settings, request.format, request.masks
-    result = places.import_(into, *asked)
+    wanted = Wanted(request.format, request.masks)
+    result = places.import_(into, request.source, context.settings, wanted)
     _drop_upload(Path(request.source), context.settings.uploads)
     if result.goldens:
         _learn(context, request.project_id)
