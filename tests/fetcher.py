@@ -1,4 +1,4 @@
-"""An import as a process of its own: `python -m tests.fetcher PROJECT SOURCE [OPTION=VALUE …]`.
+"""An import as a process of its own: `python -m tests.fetcher PROJECT SOURCE [FORMAT]`.
 
 Snowflake's connector reads where its connections are once a process.
 """
@@ -11,22 +11,22 @@ from typing import Any
 
 from backend import settings
 from backend.errors import LoupeError
+from backend.formats import format_table
 from backend.incoming import places
 from backend.incoming.places import Wanted
 from backend.labels.imports import Into
 from backend.storage import engine, files, schema
 
 
-def main(project: str, source: str, *more: str) -> dict[str, Any]:
+def main(project: str, source: str, form: str = format_table.AUTO) -> dict[str, Any]:
     """Import, and say what came of it."""
     chosen = settings.current()
     settings.make_home(chosen)
     database = engine.connect(chosen)
     schema.prepare(database)
     into = Into(database, files.connect(chosen), project, "ana")
-    options = dict(one.split("=", 1) for one in more)
     try:
-        return places.import_(into, source, chosen, Wanted(**options)).as_json()
+        return places.import_(into, source, chosen, Wanted(form)).as_json()
     except LoupeError as error:
         return {"refused": str(error)}
     finally:

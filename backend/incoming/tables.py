@@ -11,7 +11,7 @@ import binascii
 import functools
 import hashlib
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 from backend import safe_pictures
 from backend.errors import Invalid, NotFound
 from backend.formats import base
-from backend.formats.base import Found, Item, Labelled, Problem
+from backend.formats.base import Finding, Found, Item, Labelled, Problem
 from backend.incoming import fetched, label_text, layouts, names
 from backend.incoming.fetched import Fetched, Listed
 from backend.incoming.layouts import CORNERS, Layout, Role
@@ -133,7 +133,7 @@ def opened(connection: Connection, place: str, said: str, asked: Asked) -> Table
     return Table(connection, place, parts, layouts.read(there, asked.columns), only)
 
 
-def found(table: Table, elsewhere: Elsewhere, cache: Path, files: Files) -> Iterator[Found]:
+def found(table: Table, elsewhere: Elsewhere, cache: Path, files: Files) -> Finding:
     """What a table tells, picture by picture; `elsewhere` has those that it only names."""
     told = repr((table.place, table.names))
     home = cache / "tables" / hashlib.sha256(told.encode()).hexdigest()[:16]
@@ -148,7 +148,7 @@ def found(table: Table, elsewhere: Elsewhere, cache: Path, files: Files) -> Iter
 Group = tuple[Any, list[Row]]
 
 
-def _pages(groups: Iterator[Group]) -> Iterator[list[Group]]:
+def _pages(groups: Iterator[Group]) -> Generator[list[Group], None, None]:
     """So many pictures as may be in memory together."""
     page: list[Group] = []
     held = 0

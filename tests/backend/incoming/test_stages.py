@@ -63,7 +63,7 @@ def test_equal_names_in_many_folders_all_arrive_under_their_paths(
 def test_a_killed_import_goes_on_and_fetches_nothing_twice(house: House, tmp_path: Path) -> None:
     drawn = snow.draw(tmp_path / "drawn", 24, 5)
     house.place.put(tmp_path / "drawn", "@pictures")
-    child = house.start("boards", "@pictures", "format=folders")
+    child = house.start("boards", "@pictures", "folders")
     while len(house.handed_out()) < 40 and child.poll() is None:
         time.sleep(0.005)
     child.kill()
@@ -71,7 +71,7 @@ def test_a_killed_import_goes_on_and_fetches_nothing_twice(house: House, tmp_pat
     assert child.stdout is not None
     child.stdout.close()
     before = kept(house)
-    done = house.import_("boards", "@pictures", "format=folders")
+    done = house.import_("boards", "@pictures", "folders")
     assert done["images"] + done["skipped"] == 120
     assert stored(house) == hashes(drawn)
     times = Counter(house.handed_out())

@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from backend.domain import Image
 from backend.errors import Invalid, NotFound
+from backend.formats.base import Labelled, Problem
 from backend.incoming import label_text, layouts, places
 from backend.incoming.places import Wanted
 from backend.incoming.tables import Asked
@@ -208,7 +209,7 @@ def test_what_is_said_of_columns_is_read_in_pairs() -> None:
 def test_labels_in_json_are_read_and_a_box_without_corners_is_told() -> None:
     text = '[{"class": "open", "x1": 1, "y1": 2, "x2": 3, "y2": 4}, {"class": "open"}]'
     box, problem = label_text.read(text, (10, 10))
-    assert isinstance(box, label_text.Labelled)
+    assert isinstance(box, Labelled)
     assert (box.label, box.x2) == ("open", 3)
-    assert isinstance(problem, label_text.Problem)
+    assert isinstance(problem, Problem)
     assert "the box 2 of its list" in problem.reason
