@@ -5,7 +5,7 @@ import { count, share } from "../../common/words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDE = 300, HIGH = 120, EDGE = 6;
-const COLORS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#9aa3ad"];
+export const COLORS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#9aa3ad"];
 const NOT_DRAWN = ["epoch", "epochs", "seconds"];
 // What a person looks at first; what is not named here follows.
 const FIRST = ["map50", "map50_95", "accuracy", "loss", "val_loss", "box_loss", "cls_loss", "dfl_loss"];
@@ -51,11 +51,7 @@ export class Curves {
 
   draw() {
     const epochs = [...this.points.values()].sort((a, b) => a.epoch - b.epoch);
-    const names = [...new Set(epochs.flatMap((one) => Object.keys(one)))].filter((name) =>
-      !NOT_DRAWN.includes(name) && epochs.some((one) => Number.isFinite(one[name])) &&
-      (name !== "drift" || epochs.some((one) => one.drift > 0))
-    );
-    names.sort((one, other) => place(one) - place(other));
+    const names = ordered(epochs);
     const total = epochs[epochs.length - 1].epochs || epochs.length;
     if (total === 1) {
       return fill(
@@ -125,6 +121,15 @@ function drawing(name, points, total, color) {
   );
 }
 
+/** The figures that are drawn of epochs, what a person looks at first before all others. @param {Record<string, number>[]} epochs */
+export function ordered(epochs) {
+  const names = [...new Set(epochs.flatMap((one) => Object.keys(one)))].filter((name) =>
+    !NOT_DRAWN.includes(name) && epochs.some((one) => Number.isFinite(one[name])) &&
+    (name !== "drift" || epochs.some((one) => one.drift > 0))
+  );
+  return names.sort((one, other) => place(one) - place(other));
+}
+
 /** @param {string} name */
 function place(name) {
   const first = FIRST.indexOf(name), last = LAST.indexOf(name);
@@ -132,12 +137,12 @@ function place(name) {
 }
 
 /** @param {string} name */
-function words(name) {
+export function words(name) {
   return WORDS[name] ?? name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
 }
 
 /** @param {number} value */
-function figure(value) {
+export function figure(value) {
   if (Math.abs(value) < 1e-3 && value !== 0) return value.toExponential(1);
   if (Math.abs(value) >= 10 && Math.abs(value) < 100 && !Number.isInteger(value)) return value.toFixed(1);
   return Number.isInteger(value) || Math.abs(value) >= 100 ? count(Math.round(value)) : share(value);

@@ -1,5 +1,6 @@
 /** Train: choose a family and a start, see what stands in the way, retrain, watch the curves. */
 
+import { Beside } from "./beside.js";
 import { field, fill, h, select } from "../../common/dom.js";
 import { get, send, token } from "../../common/net.js";
 import { nothingChosen } from "../../common/nothing.js";
@@ -60,6 +61,7 @@ class Train {
       "Retrain",
     );
     this.pace = h("span.quiet-text");
+    this.beside = new Beside();
     this.searches = new Searches(() => this.values, () => this.base(), () => this.load());
     this.sheet = h(
       "div.sheet",
@@ -79,6 +81,7 @@ class Train {
       ),
       this.searches.element,
       this.run,
+      this.beside.element,
     );
   }
 
@@ -100,6 +103,7 @@ class Train {
     this.drawn = this.project;
     this.found = found;
     if (fresh) this.panels.clear();
+    if (fresh) this.beside.forget();
     if (fresh) this.draw();
     this.button.disabled = false;
     await Promise.all([this.look(), this.show(), this.searches.load(fresh)]);
@@ -310,6 +314,7 @@ class Train {
         this.panels.get(job.id)?.show(job, this.found.models.find((one) => one.job === job.id), this.project)
       ),
     );
+    await this.beside.show(this.found.models);
   }
 }
 

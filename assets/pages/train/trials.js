@@ -44,8 +44,9 @@ export function bestSoFar(tried) {
 /**
  * @param {string} words @param {{points: Point[], color: string}[]} lines
  * @param {number} from @param {number} to
+ * @param {(low: number, high: number) => string} told what is said of the values
  */
-function picture(words, lines, from, to) {
+export function picture(words, lines, from, to, told = (_, high) => share(high)) {
   const values = lines.flatMap((line) => line.points.map((point) => point[1]));
   const low = Math.min(...values), high = Math.max(...values), span = high - low || 1;
   /** @param {number} at */
@@ -67,7 +68,7 @@ function picture(words, lines, from, to) {
   return h(
     "div.curve",
     {},
-    h("div.spread", {}, h("span.quiet-text", {}, words), h("span.now", {}, share(high))),
+    h("div.spread", {}, h("span.quiet-text", {}, words), h("span.now", {}, told(low, high))),
     svg,
   );
 }
