@@ -51,7 +51,8 @@ class Copy:
 
     def run(self, *command: str) -> str:
         """Run Python there; what it said, where it went well."""
-        environment = {**os.environ, "PYTHONPATH": str(self.root)}
+        # What the tests around it share among processes, a contract of a second is not worth.
+        environment = {**os.environ, "PYTHONPATH": str(self.root), "PYTEST_ADDOPTS": ""}
         done = subprocess.run(
             [sys.executable, *command],
             cwd=self.root,
