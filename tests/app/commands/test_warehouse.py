@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from backend import settings
+from tests import fronts
 from tests.app.conftest import Said
 
 
@@ -84,6 +85,16 @@ def test_while_the_warehouse_is_away_other_commands_do_not_notice(
     _, out, _ = loupe("warehouse")
     assert "it fails: The warehouse postgresql://me@127.0.0.1:1/x does not take it" in out
     assert "hidden-word" not in out + err
+
+
+def test_a_command_that_needs_no_warehouse_does_not_even_knock(
+    loupe: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with fronts.front(way=fronts.SILENT) as front:
+        choose(monkeypatch, f"postgresql://me@127.0.0.1:{front.port}/x")
+        for words in (("sample", "demo", "--images", "2"), ("images", "demo"), ("warehouse",)):
+            assert loupe(*words)[0] == 0
+        assert front.accepted == 0
 
 
 def test_the_site_is_not_served_with_a_wrong_warehouse(
