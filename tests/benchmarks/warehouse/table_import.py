@@ -1,0 +1,97 @@
+"""A table of base64 pictures, a row a box: how fast it comes in, and how much memory that takes.
+
+`python -m tests.benchmarks.warehouse.table_import [--rows 100000]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+import cv2
+import numpy as np
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from backend.incoming import places
+from backend.incoming.places import Wanted
+from backend.labels.imports import Into
+from backend.settings import Settings
+from backend.storage import engine, schema
+from backend.storage.files import Files
+from backend.warehouse.dialects.snowflake_connection import Connection
+from tests import warehouses
+from tests.warehouses import Place
+
+TABLE = "train_images_labels"
+COLUMNS = (
+    "FILENAME VARCHAR, IMAGE_DATA VARCHAR, CLASS VARCHAR, XMIN FLOAT, YMIN FLOAT, XMAX FLOAT, "
+    "YMAX FLOAT"
+)
+COPY = "FILE_FORMAT = (TYPE = PARQUET) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE"
+
+
+def main() -> None:
+    """Fill the table and import it, watching the memory of this process."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=100_000)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as made:
+        folder = Path(made)
+        with warehouses.emulator(folder / "emulator") as port:
+            place = warehouses.place("snowflake", folder, port=port)
+            fill(place, folder, asked.rows)
+            measure(place, folder, asked.rows)
+
+
+def fill(place: Place, folder: Path, rows: int) -> None:
+    """Pictures that differ, one to a row."""
+    dice = np.random.default_rng(1)
+    images = []
+    for _ in range(rows):
+        done, data = cv2.imencode(".png", dice.integers(0, 255, (16, 16, 3), dtype=np.uint8))
+        assert done
+        images.append(base64.b64encode(data.tobytes()).decode())
+    table = {
+        "FILENAME": [f"line {one % 50}/{one}.png" for one in range(rows)], "IMAGE_DATA": images,
+        "CLASS": ["open"] * rows, "XMIN": [1.0] * rows, "YMIN": [2.0] * rows,
+        "XMAX": [8.0] * rows, "YMAX": [9.0] * rows,
+    }  # fmt: skip
+    pq.write_table(pa.table(table), folder / "rows.parquet")
+    with closing(Connection(place.address)) as connection:
+        connection.ask(f"CREATE TABLE {TABLE} ({COLUMNS})")
+        connection.ask(f"PUT 'file://{folder}/rows.parquet' @%{TABLE} AUTO_COMPRESS = FALSE")
+        connection.ask(f"COPY INTO {TABLE} FROM @%{TABLE} {COPY}")
+
+
+def measure(place: Place, folder: Path, rows: int) -> None:
+    """Rows a second, and how far memory grows after the first tenth."""
+    settings = Settings(home=folder / "home")
+    settings.home.mkdir()
+    database = engine.connect(settings)
+    schema.prepare(database)
+    process = psutil.Process()
+    seen: list[tuple[int, int]] = []
+
+    def told(done: int, _: int) -> None:
+        seen.append((done, process.memory_info().rss))
+
+    into = Into(database, Files(str(folder / "files"), settings.cache), "boards", "", progress=told)
+    began = time.perf_counter()
+    done = places.from_table(into, f"table:{TABLE}", place.address, settings, Wanted())
+    seconds = time.perf_counter() - began
+    assert (done.images, done.boxes, done.problems) == (rows, rows, ())
+    early = max(rss for count, rss in seen if count <= rows // 10)
+    late = max(rss for _, rss in seen)
+    print(f"{rows:,} rows in {seconds:.0f} s, {rows / seconds:,.0f} rows/s")
+    print(f"memory {early / 1e6:.0f} MB after a tenth, {late / 1e6:.0f} MB at most")
+    database.close()
+
+
+if __name__ == "__main__":
+    main()
