@@ -80,6 +80,13 @@ def _between(name: str, low: float, high: float, most: float) -> Tunable:
 
 
 DECAY = Tunable(Dimension("weight_decay", Scale.LOG, 1e-5, 0.1), 1e-9, 1.0)
+
+
+def _aside(name: str, low: float, high: float, most: float) -> Tunable:
+    """One that is searched only where somebody names it."""
+    return Tunable(Dimension(name, Scale.LIN, low, high), 0.0, most, usual=False)
+
+
 TUNABLES: Mapping[str, tuple[Tunable, ...]] = {
     "golden": (
         _between("tolerance", 0.5, 3.0, 20.0),
@@ -96,6 +103,14 @@ TUNABLES: Mapping[str, tuple[Tunable, ...]] = {
         _between("scale", 0.0, 0.6, 0.9),
         _choice("image_size", (320, 480, 640), 32, 4096, usual=False),
         _whole("freeze", 0, 10, 20, usual=False),
+        _whole("accumulate", 1, 4, 1000, usual=False),
+        _aside("momentum", 0.8, 0.98, 0.999),
+        _aside("mirror", 0.0, 0.5, 1.0),
+        _aside("upside_down", 0.0, 0.5, 1.0),
+        _aside("turn", 0.0, 15.0, 180.0),
+        _aside("shift", 0.0, 0.3, 0.9),
+        _aside("light", 0.0, 0.6, 1.0),
+        _aside("mixup", 0.0, 0.3, 1.0),
     ),
     "faster_rcnn": (
         _rate(2e-5, 2e-3),

@@ -42,6 +42,16 @@ def change(kind: str, name: str) -> Look:
     )
 
 
+def flips(direction: str) -> Look:
+    """How often pictures are turned over that way."""
+
+    def look(seen: Locals) -> object:
+        found = steps(seen["self"].train_loader.dataset.transforms, "RandomFlip")
+        return next(one.p for one in found if one.direction == direction)
+
+    return look
+
+
 def frozen(seen: Locals) -> int:
     """How many of the first layers learn nothing."""
     layers = seen["self"].model.model
@@ -78,6 +88,14 @@ WHERE: dict[str, tuple[str, dict[str, Look]]] = {
             "scale": change("RandomPerspective", "scale"),
             "image_size": lambda seen: seen["self"].train_loader.dataset[0]["img"].shape[-1],
             "freeze": frozen,
+            "accumulate": lambda seen: seen["self"].args.nbs / seen["self"].batch_size,
+            "momentum": lambda seen: seen["self"].optimizer.param_groups[0]["betas"][0],
+            "mirror": flips("horizontal"),
+            "upside_down": flips("vertical"),
+            "turn": change("RandomPerspective", "degrees"),
+            "shift": change("RandomPerspective", "translate"),
+            "light": change("RandomHSV", "vgain"),
+            "mixup": change("MixUp", "p"),
         },
     ),
     "faster_rcnn": (

@@ -2,8 +2,8 @@
 
 Files that may start a training: our own (.safetensors) and Ultralytics' (.pt, read without running
 code). `parameters.extra` may hold `from_scratch` (True: no start weights are looked for), `half`
-(False: no bfloat16) and any training setting of Ultralytics (`mosaic`, `freeze`, …), which goes
-through unchanged.
+(False: no bfloat16), `accumulate`, what all families call alike (`mirror`, `turn`, …), and any
+training setting of Ultralytics (`mosaic`, `freeze`, …), which goes through unchanged.
 """
 
 from __future__ import annotations

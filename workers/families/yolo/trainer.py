@@ -21,7 +21,15 @@ from workers.families.yolo import dataset, yolo_network
 from workers.training import basics
 from workers.training.basics import Place, TrainingTask
 
-OURS = {"from_scratch", "download", "half"}
+OURS = {"from_scratch", "download", "half", "accumulate"}
+# What Ultralytics calls the changes of the pictures that all families call alike.
+THEIRS = {
+    "mirror": "fliplr",
+    "upside_down": "flipud",
+    "turn": "degrees",
+    "shift": "translate",
+    "light": "hsv_v",
+}
 # Fewer images than this are changed less: what is learned in a few steps must fit at once.
 FEW = 1000
 # The learning rate of a network that knows all classes already; it has more to lose than to learn.
@@ -214,7 +222,9 @@ def _overrides(task: TrainingTask, place: Place) -> dict[str, Any]:
     given = task.parameters
     batch = max(place.count, min(given.batch, len(task.data.of(Split.TRAIN))))
     batch -= batch % place.count
-    extra = {name: value for name, value in given.extra.items() if name not in OURS}
+    extra = {THEIRS.get(name, name): v for name, v in given.extra.items() if name not in OURS}
+    if "accumulate" in given.extra:
+        extra["nbs"] = batch * max(1, int(given.extra["accumulate"]))
     rate = given.learning_rate or (GENTLE if basics.knows_all(task) else 0.0)
     few = len(task.data.of(Split.TRAIN)) < FEW
     return {
