@@ -33,6 +33,9 @@ def tune(
     family: Annotated[str, typer.Option(help=f"{', '.join(FAMILIES)}.")],
     trials: Annotated[int, typer.Option(help="At most so many trials; 0: by the hours.")] = 0,
     hours: Annotated[float, typer.Option(help="At most so many hours; 0: by the trials.")] = 0.0,
+    at_once: Annotated[
+        int, typer.Option(help="So many trials at once; 0: as many as there is room for.")
+    ] = 0,
     space: Annotated[
         str,
         typer.Option(
@@ -74,6 +77,7 @@ def tune(
                 family,
                 trials=trials,
                 hours=hours,
+                at_once=at_once,
                 space=space,
                 start=weights,
                 parameters=parameters,

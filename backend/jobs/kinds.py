@@ -52,13 +52,15 @@ class Train(Request):
 class Tune(Request):
     """Try parameters of a search, trial after trial; the best one becomes the model.
 
-    `start` names start weights, as that of a training does.
+    `start` names start weights, as that of a training does; so many trials go on `at_once`
+    (0: as many as the machine has room for).
     """
 
     kind: ClassVar[str] = "tune"
     search_id: int
     model_id: int
     start: str = ""
+    at_once: int = 0
 
 
 @dataclass(frozen=True, slots=True)

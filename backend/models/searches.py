@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -40,6 +40,7 @@ def ask(
     *,
     trials: int = 0,
     hours: float = 0.0,
+    at_once: int = 0,
     space: str = "",
     start: str = "",
     parameters: Mapping[str, Any] | None = None,
@@ -49,6 +50,7 @@ def ask(
 ) -> Begun:
     """Freeze a snapshot, number a model and queue the search, all or nothing.
 
+    So many trials go on `at_once`; 0: as many as there is room for.
     `space` is as `backend.spaces` reads it; what is not in it stays as `parameters` have it.
     `start` and `seed` are those of `trainings.retrain`.
     """
@@ -56,6 +58,8 @@ def ask(
         return _begun(session, job)
     tried = spaces.parse(family, space)
     _check_budget(trials, hours)
+    if not 0 <= at_once <= MOST_TRIALS:
+        raise Invalid(f"At once there are from 1 to {MOST_TRIALS:,} trials, not {at_once}.")
     catalogue.lock(session, project_id)
     queue.refuse_waiting(session, "tune", project_id=project_id)
     ready = trainings.prepare(session, project_id, family, start, parameters, seed, author)
@@ -79,7 +83,8 @@ def ask(
     session.add(row)
     session.flush()
     model = trainings.number(session, family, ready, start, author)
-    return _queue(session, row, model, ready.begin, author, key)
+    request = kinds.Tune(project_id, row.id, model.id, ready.begin, at_once)
+    return _queue(session, row, request, author, key)
 
 
 def more(session: Session, search_id: int, trials: int, hours: float = 0.0) -> Search:
@@ -202,11 +207,11 @@ def _check_budget(trials: int, hours: float) -> None:
 
 
 def _queue(
-    session: Session, row: SearchRow, model: Model, start: str, author: str, key: str = ""
+    session: Session, row: SearchRow, request: kinds.Tune, author: str, key: str = ""
 ) -> Begun:
-    request = kinds.Tune(row.project_id, row.id, model.id, start)
     job = queue.enqueue(session, request, author=author, key=key)
     row.job_id = job.id
+    model = registry.get(session, request.model_id)
     registry.set_job(session, model.id, job.id)
     told = {"search": row.id, "space": row.space, "trials": row.trials, "hours": row.hours}
     tracked.follow(
@@ -219,7 +224,7 @@ def _queue(
         tags=told,
     )
     session.flush()
-    return Begun(get(session, row.id), job, registry.get(session, model.id))
+    return Begun(get(session, row.id), job, registry.get(session, request.model_id))
 
 
 def _again(session: Session, row: SearchRow) -> None:
@@ -235,7 +240,8 @@ def _again(session: Session, row: SearchRow) -> None:
         parameters={**row.parameters, "start": row.start},
         author=row.author,
     )
-    _queue(session, row, model, str(request["start"]), row.author)
+    again = replace(cast("kinds.Tune", kinds.decode("tune", request)), model_id=model.id)
+    _queue(session, row, again, row.author)
 
 
 def _begun(session: Session, job: Job) -> Begun:

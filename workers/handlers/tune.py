@@ -11,8 +11,11 @@ from workers import cluster, data
 from workers.context import Context
 from workers.evaluation import appraisal
 from workers.handlers import train
-from workers.tuning import conclusion, trying
+from workers.tuning import conclusion, seats, trying
+from workers.tuning.pool import Pool
 from workers.tuning.study import Study
+
+MOST_AT_ONCE = 1_000
 
 
 def run(context: Context) -> Mapping[str, Any]:
@@ -31,7 +34,19 @@ def run(context: Context) -> Mapping[str, Any]:
     study = Study(context, search, laid_out, start, appraisal.device())
     study.read()
     study.sweep()
-    while (trial := study.next()) is not None:
-        trying.carry_out(study, trial)
+    _carry_out(study, request.at_once)
     provenance = train.provenance_of(context, search.snapshot_id, request.start)
     return conclusion.conclude(study, request.model_id, provenance)
+
+
+def _carry_out(study: Study, at_once: int) -> None:
+    """Several trials at once, unless each has processes of its own, or only one fits."""
+    several = study.search.parameters.get("workers", 1) > 1 or study.context.settings.ray_address
+    most = study.search.trials or MOST_AT_ONCE
+    places = [] if several else seats.of_machine(at_once, most)
+    if len(places) > 1:
+        with Pool(study, places) as pool:
+            pool.run()
+        return
+    while (trial := study.next()) is not None:
+        trying.carry_out(study, trial)

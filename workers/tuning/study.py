@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,11 +53,14 @@ class Study:
             found = trials.of_search(session, self.search.id)
         self.known = {one.number: one for one in found}
 
-    def next(self) -> Trial | None:
-        """The trial to carry out: one that was interrupted, else a new one, None at the end."""
-        waiting = [one for one in self.known.values() if one.state is TrialState.RUNNING]
-        if waiting:
-            return waiting[0]
+    def next(self, taken: Collection[int] = ()) -> Trial | None:
+        """The trial to carry out: one that was interrupted, else a new one, None at the end.
+
+        Those that are `taken` are under way.
+        """
+        for one in self.known.values():
+            if one.state is TrialState.RUNNING and one.number not in taken:
+                return one
         if self.is_over():
             return None
         return self._write(self._draw)
@@ -67,9 +70,9 @@ class Study:
         self.search = self._write(self._count)
         return self.search.stopping or (bool(self.known) and self._hours_are_over())
 
-    def begin(self, trial: Trial) -> Trial:
+    def begin(self, trial: Trial, device: str = "") -> Trial:
         """A process takes a trial up."""
-        return self._keep(lambda session: trials.begin(session, trial, self.device))
+        return self._keep(lambda session: trials.begin(session, trial, device or self.device))
 
     def let_go(self, trial: Trial) -> None:
         """The trial is interrupted on purpose."""

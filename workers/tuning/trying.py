@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from backend.domain import Split, Trial, TrialState
-from backend.errors import Cancelled, Enough, LeaseLost, Refused
+from backend.errors import Cancelled, Enough, LeaseLost
 from workers.evaluation import appraisal
 from workers.families import base
 from workers.families.base import Parameters, Trained
 from workers.training import basics
+from workers.tuning import errands
 from workers.tuning.study import Study
 
 WEIGHTS = "weights.txt"
-FULL = ("out of memory", "can't allocate memory", "cannot allocate memory")
 
 
 @dataclass(slots=True)
@@ -66,28 +66,39 @@ def carry_out(study: Study, trial: Trial) -> None:
     reporter = TrialReporter(study, begun)
     try:
         study.judge(begun, int(study.parameters(begun).get("epochs", 1)))
-        trained = train(study, begun, reporter)
-        value = _value(study, reporter, trained)
-        study.end(begun, TrialState.DONE, reporter.lap(), value=value)
-    except Enough as enough:
-        study.end(begun, TrialState.STOPPED, reporter.lap(), error=str(enough))
-    except (Cancelled, LeaseLost) as ended:
-        if isinstance(ended, Cancelled):
+        done(study, reporter, train(study, begun, reporter))
+    except (Cancelled, LeaseLost) as why:
+        if isinstance(why, Enough):
+            ended(study, reporter, why)
+            return
+        if isinstance(why, Cancelled):
             study.let_go(begun)
         raise
-    except (Refused, MemoryError, RuntimeError, ValueError, ArithmeticError) as error:
-        study.end(begun, TrialState.FAILED, reporter.lap(), error=_reason(error))
+    except errands.FAILURES as error:
+        ended(study, reporter, error)
+
+
+def done(study: Study, reporter: TrialReporter, trained: Trained) -> None:
+    """A trial has come to its end: beside its checkpoints stands which file the weights are."""
+    (trained.weights.parent / WEIGHTS).write_text(trained.weights.name)
+    value = _value(study, reporter, trained)
+    study.end(reporter.trial, TrialState.DONE, reporter.lap(), value=value)
+
+
+def ended(study: Study, reporter: TrialReporter, why: Exception) -> None:
+    """A trial has shown enough, or has failed."""
+    state = TrialState.STOPPED if isinstance(why, Enough) else TrialState.FAILED
+    error = str(why) if isinstance(why, Enough) else errands.reason(why)
+    study.end(reporter.trial, state, reporter.lap(), error=error)
 
 
 def train(study: Study, trial: Trial, reporter: TrialReporter) -> Trained:
-    """Train, or go on; beside the checkpoints stands which file the weights are."""
+    """Train, or go on."""
     folder = study.folder(trial.number)
     folder.mkdir(parents=True, exist_ok=True)
     family = base.implementation(study.search.family)
     given = Parameters(**study.parameters(trial))
-    trained = family.train(study.laid_out.set, study.start, given, reporter, folder)
-    (folder / WEIGHTS).write_text(trained.weights.name)
-    return trained
+    return family.train(study.laid_out.set, study.start, given, reporter, folder)
 
 
 def weights(study: Study, trial: Trial) -> Path | None:
@@ -120,13 +131,3 @@ def _value(study: Study, reporter: TrialReporter, trained: Trained) -> float:
 
 def _last(trial: Trial) -> dict[str, float]:
     return dict(trial.epochs[-1]) if trial.epochs else {}
-
-
-def _reason(error: Exception) -> str:
-    """Why a trial failed, for people."""
-    if isinstance(error, Refused):
-        return str(error)
-    said = str(error).strip().splitlines()[:1]
-    if isinstance(error, MemoryError) or any(one in str(error).lower() for one in FULL):
-        return "It ran out of memory: a smaller batch or image size may fit."
-    return f"It stopped with {type(error).__name__}{f': {said[0][:300]}' if said else ''}."

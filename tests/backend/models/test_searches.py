@@ -104,6 +104,7 @@ def test_the_same_click_twice_is_one_search_and_another_one_waits_its_turn(
     ("how", "sentence"),
     [
         ({"trials": 0}, "needs a budget"),
+        ({"at_once": -1}, "At once there are from 1"),
         ({"trials": -1}, "from 1 to 10,000 trials, not -1"),
         ({"trials": 0, "hours": -2.0}, "hours of a search go from 0"),
         ({"hours": float("nan")}, "hours of a search go from 0"),

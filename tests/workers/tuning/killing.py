@@ -45,7 +45,7 @@ def searched(home: Path, count: int, kills: int, seed: int) -> Ended:
     project = place.sample(12)
     with place.database.write.begin() as session:
         begun = searches.ask(
-            session, project, curves.NAME, trials=count, seed=seed,
+            session, project, curves.NAME, trials=count, seed=seed, at_once=1,
             parameters={"extra": {"pause": PAUSE}},
         )  # fmt: skip
     story = home / "jobs" / str(begun.job.id) / "epochs.txt"

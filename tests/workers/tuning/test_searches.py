@@ -32,7 +32,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 def ask(place: Place, project: int, family: str = curves.NAME, **how: Any) -> searches.Begun:
     with place.database.write.begin() as session:
-        return searches.ask(session, project, family, seed=1, **how)
+        return searches.ask(session, project, family, **{"seed": 1, "at_once": 1, **how})
 
 
 def told(place: Place, begun: searches.Begun) -> tuple[Search, list[Trial]]:

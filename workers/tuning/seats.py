@@ -1,0 +1,37 @@
+"""How many trials this machine carries out at once, and what each of them computes on."""
+
+from __future__ import annotations
+
+import os
+
+import psutil
+
+from workers.tuning.errands import Seat
+
+# What the process of a trial takes: libraries, network, optimizer, a batch.
+NEEDS = 1.2e9
+
+
+def of_machine(wanted: int, most: int) -> list[Seat]:
+    """A seat a card, else a seat a core, as far as memory goes; `wanted` (0: all) says fewer."""
+    cores, cards = sorted(os.sched_getaffinity(0)), _cards()
+    fit = max(1, int(psutil.virtual_memory().available / NEEDS))
+    count = min(wanted or most, most, fit, cards or len(cores))
+    if cards:
+        return [Seat(f"cuda:{at}", _share(cores, at, count), str(at)) for at in range(count)]
+    return [Seat(_named(_share(cores, at, count)), _share(cores, at, count)) for at in range(count)]
+
+
+def _cards() -> int:
+    import torch
+
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def _share(cores: list[int], at: int, count: int) -> list[int]:
+    """Every so-manieth core; where there are fewer than seats, one of them."""
+    return cores[at::count] or [cores[at % len(cores)]]
+
+
+def _named(cores: list[int]) -> str:
+    return f"cpu {','.join(map(str, cores[:4]))}{'…' if len(cores) > 4 else ''}"
