@@ -10,8 +10,8 @@ from app import terminal
 from app.commands import tools
 from app.commands.jobs import waiting
 from app.terminal import AsJson
-from backend import spaces
-from backend.domain import Search, Trial
+from backend import spaces, words
+from backend.domain import Search, Trial, TrialState
 from backend.errors import NotFound
 from backend.families import FAMILIES
 from backend.models import searches, trials
@@ -19,7 +19,7 @@ from backend.projects import catalogue
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
 GIVEN = ("epochs", "image_size", "batch", "variant", "workers", "patience")
-SHOWN = 30
+SHOWN = 12
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -125,6 +125,10 @@ def _tell(at: tools.Tools, search_id: int, as_json: bool) -> None:
     terminal.table(columns, [_row(one) for one in order[:SHOWN]])
     if len(order) > SHOWN:
         terminal.say(f"and {len(order) - SHOWN:,} more: --json has them all")
+    failed = [one for one in found if one.state is TrialState.FAILED]
+    if failed:
+        first = failed[0]
+        terminal.say(f"{words.many(len(failed), 'trial')} failed, {first.number}: {first.error}")
     if said := search.facts.get("verdict"):
         terminal.say(f"Trial {best.number if best else 0} is {search.facts['model']}. {said}")
     else:
@@ -133,10 +137,9 @@ def _tell(at: tools.Tools, search_id: int, as_json: bool) -> None:
 
 def _row(trial: Trial) -> tuple[Any, ...]:
     tried = spaces.told(trial.parameters) or searches.DEFAULTS
-    told = f"{tried}: {trial.error}" if trial.error else tried
     worth = "–" if trial.value is None else f"{trial.value:.3f}"
     seconds = f"{trial.seconds:.1f}"
-    return (str(trial.number), trial.state.value, str(len(trial.epochs)), worth, seconds, told)
+    return (str(trial.number), trial.state.value, str(len(trial.epochs)), worth, seconds, tried)
 
 
 def _document(search: Search, found: list[Trial]) -> dict[str, Any]:

@@ -1,0 +1,62 @@
+"""Searches at the command line: begun, refused in a sentence, told in few lines or one document."""
+
+from __future__ import annotations
+
+from backend import settings
+from backend.domain import TrialState
+from backend.models import searches, trials
+from backend.storage import engine
+from tests.app.conftest import Said
+
+
+def begin(loupe: Said, *more: str) -> dict[str, object]:
+    loupe.json("sample", "demo", "--images", "12")
+    begun: dict[str, object] = loupe.json(
+        "tune", "demo", "--family", "golden", "--trials", "50", "--seed", "1", *more
+    )
+    return begun
+
+
+def tried(count: int) -> None:
+    """Trials as a worker would have left them; every fifth has failed."""
+    database = engine.connect(settings.current())
+    with database.write.begin() as session:
+        search = searches.get(session, 1)
+        for number in range(count):
+            found = trials.draw(session, search, trials.of_search(session, 1))
+            assert found is not None
+            trials.epoch(session, found, 1, {"map50": number / count}, 1.0)
+            if number % 5 == 4:
+                trials.end(session, found, TrialState.FAILED, error="There was no room. " * 5)
+            else:
+                trials.end(session, found, TrialState.DONE, value=number / count)
+    database.close()
+
+
+def test_a_search_is_begun_and_its_trials_are_one_document(loupe: Said) -> None:
+    begun = begin(loupe)
+    assert (begun["state"], begun["trials"]) == ("queued", [])
+    tried(5)
+    told = loupe.json("trials", "demo", "--search", "1")
+    assert [one["state"] for one in told["trials"]] == ["done"] * 4 + ["failed"]
+    assert told["trials"][0]["parameters"] == {}
+    assert told["trials"][1]["epochs"] == [{"epoch": 1, "map50": 0.2}]
+
+
+def test_fifty_trials_are_told_in_at_most_sixty_lines(loupe: Said) -> None:
+    begin(loupe)
+    tried(50)
+    code, out, _ = loupe("trials", "demo")
+    assert (code, len(out.splitlines()) <= 60) == (0, True)
+    assert "10 trials failed, 4: There was no room." in out
+    assert "0.960" in out
+
+
+def test_a_search_that_makes_no_sense_is_one_sentence(loupe: Said) -> None:
+    loupe.json("sample", "demo", "--images", "12")
+    wrong = ("tune", "demo", "--family", "golden")
+    assert "needs a budget" in loupe(*wrong)[2]
+    assert "is reversed" in loupe(*wrong, "--trials", "3", "--space", "tolerance=3..1")[2]
+    assert "no parameter 'lr" in loupe(*wrong, "--trials", "3", "--space", "lrr=1..3")[2]
+    assert "has no search yet" in loupe("trials", "demo")[2]
+    assert {loupe(*wrong)[0], loupe("trials", "demo")[0]} == {1}
