@@ -34,16 +34,14 @@ def run(context: Context) -> Mapping[str, Any]:
     study = Study(context, search, laid_out, start, appraisal.device())
     study.read()
     study.sweep()
-    _carry_out(study, request.at_once)
+    _carry_out(study, 1 if joined else request.at_once)
     provenance = train.provenance_of(context, search.snapshot_id, request.start)
     return conclusion.conclude(study, request.model_id, provenance)
 
 
 def _carry_out(study: Study, at_once: int) -> None:
-    """Several trials at once, unless each has processes of its own, or only one fits."""
-    several = study.search.parameters.get("workers", 1) > 1 or study.context.settings.ray_address
-    most = study.search.trials or MOST_AT_ONCE
-    places = [] if several else seats.of_machine(at_once, most)
+    """Several trials at once, where more than one fits."""
+    places = seats.of_machine(at_once, study.search.trials or MOST_AT_ONCE)
     if len(places) > 1:
         with Pool(study, places) as pool:
             pool.run()
