@@ -9,16 +9,14 @@ from pathlib import Path
 
 from backend.models import searches, trials
 from tests.workers.handlers import places
-from workers.training import tracking
 
-SMALL = {"image_size": 160, "batch": 8}
+SMALL = {"image_size": 320, "batch": 4}
 
 
 def main(family: str, count: int = 8, images: int = 48, epochs: int = 6) -> None:
     """One search; prints a line a trial, and what the held-out images say."""
     with tempfile.TemporaryDirectory() as folder:
         place = places.make(Path(folder) / "home")
-        place.settings = place.settings.model_copy(update={"mlflow_uri": tracking.OFF})
         project = place.sample(images)
         given = {} if family == "golden" else {**SMALL, "epochs": epochs}
         with place.database.write.begin() as session:

@@ -17,7 +17,6 @@ from tests.workers.handlers.places import Place
 from tests.workers.tuning import curves
 from tests.workers.tuning.test_searches import Steered
 from workers import handlers
-from workers.training import tracking
 from workers.tuning import seats
 
 PAUSE = {"extra": {"pause": 0.02}}
@@ -27,7 +26,6 @@ PAUSE = {"extra": {"pause": 0.02}}
 def place(tmp_path: Path) -> Iterator[Place]:
     curves.prepare()
     made = places.make(tmp_path / "home")
-    made.settings = made.settings.model_copy(update={"mlflow_uri": tracking.OFF})
     yield made
     made.database.close()
     curves.forget()
