@@ -56,6 +56,9 @@ class Settings(BaseSettings):
         description="an existing Ray cluster, its token in RAY_AUTH_TOKEN or ~/.ray/auth_token; "
         "default: a local one",
     )
+    node_minutes: float = Field(
+        30.0, gt=0, description="minutes that a job waits for nodes that a Ray cluster starts"
+    )
     mlflow_uri: str = Field(
         "default", description="mlflow tracking store; 'default': SQLite in the home; 'off': none"
     )

@@ -15,6 +15,7 @@ from backend import families, start_weights
 from backend.domain import JobState, Project, Split, Task
 from backend.errors import Invalid
 from backend.families import Family
+from backend.jobs import needs
 from backend.models import snapshots
 from backend.projects import catalogue
 from backend.storage import engine
@@ -29,10 +30,11 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "seed": (0, 2**31 - 1),
     "patience": (0, 10_000),
     "learning_rate": (0.0, 10.0),
+    "memory_gb": (0.0, needs.MOST_MEMORY),
 }
-FRACTIONS = ("learning_rate",)
+FRACTIONS = ("learning_rate", "memory_gb")
 # What has no bounds; `start` says what a model began from.
-OTHERS = ("variant", "extra", "start")
+OTHERS = ("variant", "device", "extra", "start")
 ABSENT: Mapping[Split, str] = {
     Split.TRAIN: "Never seen in training, so not learned",
     Split.VAL: "Not among the validation images",
@@ -109,6 +111,7 @@ def _parameters(values: Mapping[str, Any], family: Family) -> Iterable[str]:
             yield f"The parameter {name} must be from {least:g} to {most:g}, not {said}."
         elif name not in FRACTIONS and not isinstance(value, int):
             yield f"The parameter {name} must be a whole number, not {said}."
+    yield from needs.problems(values)
     variant = values.get("variant", "")
     if family.variants and variant and variant not in family.variants:
         known = ", ".join(family.variants)

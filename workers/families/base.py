@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from backend import families
 from backend.domain import Box, Split
 from backend.errors import Refused
+from backend.jobs import needs
 
 Pixels = NDArray[np.uint8]
 Detections = NDArray[np.float32]
@@ -80,6 +81,8 @@ class Parameters:
     variant: str = ""
     patience: int = 50
     learning_rate: float = 0.0
+    device: str = needs.AUTO
+    memory_gb: float = 0.0
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

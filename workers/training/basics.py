@@ -17,6 +17,7 @@ from torch import distributed as dist
 
 from backend.domain import Split
 from backend.errors import Invalid, NotFound, Refused
+from backend.jobs import needs
 from workers.families.base import Example, Parameters, Pixels, Reporter, TrainingSet
 from workers.weights import weight_files
 
@@ -198,9 +199,15 @@ def diverged(epoch: int) -> Refused:
     )
 
 
-def device() -> str:
-    """The best device of this process."""
-    return "cuda:0" if torch.cuda.is_available() else "cpu"
+def device(asked: str = needs.AUTO) -> str:
+    """The device of this process that was asked for; without a wish, the best."""
+    card = torch.cuda.is_available()
+    if asked == needs.GPU and not card:
+        raise Refused(
+            "A GPU is asked for, and this machine has none that torch can use: ask for the device "
+            "cpu, or name a cluster that has GPUs with LOUPE_RAY_ADDRESS."
+        )
+    return "cuda:0" if card and asked != needs.CPU else "cpu"
 
 
 def has_bf16(device: str) -> bool:

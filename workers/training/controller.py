@@ -1,49 +1,85 @@
-"""Ray's controller of a training, which tells what it reserves, so that all of it can be released.
+"""Ray's controller of a training, within what the job's process has reserved.
 
-Ray cleans up after a killed controller by way of its dashboard, which we do not run. Import only
-where a training through Ray is started, and in the controller's own process.
+Ray's own would reserve by itself, in a process that may be killed, and clean up by way of its
+dashboard, which we do not run. Import only where a training through Ray is started, and in the
+controller's own process.
 """
 
 from __future__ import annotations
 
-import contextlib
+import dataclasses
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import ray
+import torch
 from ray.train import torch as train_torch
+from ray.train.torch import config as torch_config
 from ray.train.v2._internal import constants
 from ray.train.v2._internal.callbacks.placement_group_callback import PlacementGroupCleanerCallback
 from ray.train.v2._internal.execution.controller import TrainController
 from ray.train.v2._internal.execution.worker_group import WorkerGroup
+from ray.train.v2._internal.execution.worker_group.placement_group_handle import (
+    DefaultPlacementGroupHandle,
+)
 
 Follow = Callable[[Any], None]
 
 
+class Lent(DefaultPlacementGroupHandle):  # type: ignore[misc]
+    """A reservation that is not ours to give back: processes that died are started in it again."""
+
+    def shutdown(self) -> None:
+        """The job's process releases it."""
+
+
 class Group(WorkerGroup):  # type: ignore[misc]
-    """The processes of a training; their reservation is told before they start."""
+    """The processes of a training, in what is reserved for them."""
 
-    mailbox: Any = None
+    lent: Any = None
 
-    def _create_placement_group(self, *what: Any, **named: Any) -> Any:
-        handle = super()._create_placement_group(*what, **named)
-        ray.get(self.mailbox.reserve.remote(handle.placement_group))
-        return handle
+    def _create_placement_group(self, *_: Any, **__: Any) -> Any:
+        return Lent(self.lent)
 
 
 class Controller(TrainController):  # type: ignore[misc]
     """Starts, watches and restarts a group."""
 
-    def __init__(self, mailbox: Any, **what: Any) -> None:
-        self.worker_group_cls = type("Group", (Group,), {"mailbox": mailbox})
+    def __init__(self, lent: Any, **what: Any) -> None:
+        self.worker_group_cls = type("Group", (Group,), {"lent": lent})
         super().__init__(**what)
+
+
+class SharingBackend(torch_config._TorchBackend):  # type: ignore[misc]
+    """How gradients are shared: between cards where every process can use its own."""
+
+    def on_start(self, worker_group: Any, backend_config: Any) -> None:
+        """Ask the processes, which may be on machines that this one does not know."""
+        carded = all(worker_group.execute(_has_card))
+        way = "nccl" if carded else "gloo"
+        super().on_start(worker_group, dataclasses.replace(backend_config, backend=way))
+
+
+@dataclass
+class Sharing(train_torch.TorchConfig):  # type: ignore[misc]
+    """The process group of a training."""
+
+    @property
+    def backend_cls(self) -> Any:
+        """Who makes it."""
+        return SharingBackend
+
+
+def _has_card() -> bool:
+    return bool(ray.get_gpu_ids()) and torch.cuda.is_available()
 
 
 class StoppableTrainer(train_torch.TorchTrainer):  # type: ignore[misc]
     """Waits where it can be told to stop, and leaves nothing behind however that ends."""
 
-    def __init__(self, mailbox: Any, follow: Follow, *what: Any, **named: Any) -> None:
-        self.mailbox, self.follow = mailbox, follow
+    def __init__(self, lent: Any, follow: Follow, *what: Any, **named: Any) -> None:
+        self.lent, self.follow = lent, follow
         super().__init__(*what, **named)
 
     def _create_default_callbacks(self) -> list[Any]:
@@ -51,25 +87,18 @@ class StoppableTrainer(train_torch.TorchTrainer):  # type: ignore[misc]
         return [each for each in found if not isinstance(each, PlacementGroupCleanerCallback)]
 
     def _initialize_and_run_controller(self, **what: Any) -> Any:
-        controller = _controller(self.mailbox, what)
+        controller = _controller(self.lent, what)
         try:
             running = controller.run.remote()
             self.follow(running)
             ray.get(running)
             return ray.get(controller.get_result.remote())
         finally:
-            _release(self.mailbox, controller)
+            # It must not start processes any more; those that run end with the reservation.
+            ray.kill(controller)
 
 
-def _controller(mailbox: Any, what: Mapping[str, Any]) -> Any:
+def _controller(lent: Any, what: Mapping[str, Any]) -> Any:
     variables = constants.get_env_vars_to_propagate()
     options = {"num_cpus": 0, "runtime_env": {"env_vars": variables}}
-    return ray.remote(Controller).options(**options).remote(mailbox, **what)
-
-
-def _release(mailbox: Any, controller: Any) -> None:
-    """Removing a reservation kills the processes in it; the controller must not make a new one."""
-    ray.kill(controller)
-    with contextlib.suppress(ray.exceptions.RayError):
-        for reservation in ray.get(mailbox.reserved.remote()):
-            ray.util.remove_placement_group(reservation)
+    return ray.remote(Controller).options(**options).remote(lent, **what)

@@ -10,19 +10,27 @@ from __future__ import annotations
 
 import functools
 import os
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from backend import settings
 from backend.errors import LoupeError, Unavailable
+from backend.jobs import needs
+from backend.jobs.needs import Need
+from backend.words import many
 from workers import cluster, offline
+from workers.demand import reservation
+from workers.demand.reservation import Reservation
 from workers.families.base import Reporter, Trained
 from workers.training import basics
 from workers.training.basics import Loop, Place, TrainingTask
 from workers.training.mailbox import Mailbox
 
 RETRIES = 2
+PROCESSES = "training processes"
 LOOK_UP = 0.6  # seconds between looks into the mailbox
+LOOK_AROUND = 5.0  # seconds between looks at whether all that was reserved still stands
 # Ray looks every two seconds whether a training has ended, and starts watchers that nobody reads.
 QUICK = {
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
@@ -42,55 +50,58 @@ def train(loop: Loop, task: TrainingTask, reporter: Reporter) -> Trained:
 def run(loop: Loop, task: TrainingTask, reporter: Reporter) -> Mapping[str, Any]:
     """The leader's figures. What the reporter raises ends the training in all processes."""
     if task.parameters.workers == 1 and not settings.current().ray_address:
-        place = Place(device=basics.device(), threads=basics.threads())
+        place = Place(device=basics.device(task.parameters.device), threads=basics.threads())
         return loop(task, place, reporter)
     return _on_ray(loop, task, reporter)
 
 
 def _on_ray(loop: Loop, task: TrainingTask, reporter: Reporter) -> Mapping[str, Any]:
+    """Reserve what the training needs, and release it however the training ends."""
     ray = cluster.connect(settings.current().ray_address or "local")
+    asked = task.parameters
+    need = Need(asked.device, asked.workers, asked.memory_gb)
+    with reservation.reserved(ray, need, functools.partial(reporter.progress, 0.0)) as held:
+        reporter.log(f"The cluster gives {held.need}.")
+        return _in(held, loop, task, reporter)
+
+
+def _in(held: Reservation, loop: Loop, task: TrainingTask, reporter: Reporter) -> Mapping[str, Any]:
     from ray.train.v2.api.exceptions import TrainingFailedError
 
-    gpu = ray.cluster_resources().get("GPU", 0) > 0
-    _check_room(ray, task.parameters.workers, "GPU" if gpu else "CPU")
-    reporter.progress(0.0, f"Starting {task.parameters.workers} training processes.")
+    reporter.progress(0.0, f"Starting {many(held.need.count, 'training process', PROCESSES)}.")
     os.environ.update(QUICK)
-    mailbox = ray.remote(Mailbox).options(num_cpus=0).remote()
+    mailbox = held.ray.remote(Mailbox).options(num_cpus=0).remote()
+    follow = functools.partial(_follow, mailbox, reporter, held)
     try:
-        follow = functools.partial(_follow, mailbox, reporter)
-        trainer = _trainer(
-            functools.partial(_enter, loop, task, mailbox), task, gpu, mailbox, follow
-        )
-        figures: Mapping[str, Any] = trainer.fit().return_value or {}
-    except (ray.exceptions.RayError, TrainingFailedError) as error:
+        enter = functools.partial(_enter, loop, task, mailbox)
+        figures: Mapping[str, Any] = _trainer(enter, task, held, follow).fit().return_value or {}
+    except (held.ray.exceptions.RayError, TrainingFailedError) as error:
         raise Unavailable(f"The training processes failed: {_last_line(error)}") from error
     finally:
-        ray.kill(mailbox)
+        held.ray.kill(mailbox)
     return figures
 
 
 def _trainer(
     enter: Callable[[], Any],
     task: TrainingTask,
-    gpu: bool,
-    mailbox: Any,
+    held: Reservation,
     follow: Callable[[Any], None],
 ) -> Any:
     from ray import train
-    from ray.train import torch as train_torch
 
     from workers.training import controller
 
     return controller.StoppableTrainer(
-        mailbox,
+        held.group,
         follow,
         enter,
         scaling_config=train.ScalingConfig(
-            num_workers=task.parameters.workers,
-            use_gpu=gpu,
-            resources_per_worker={"GPU": 1, "CPU": 1} if gpu else {"CPU": 1},
+            num_workers=held.need.count,
+            use_gpu=held.need.device == needs.GPU,
+            resources_per_worker=held.need.bundle,
         ),
-        torch_config=train_torch.TorchConfig(backend="nccl" if gpu else "gloo"),
+        torch_config=controller.Sharing(),
         run_config=train.RunConfig(
             name="ray",
             storage_path=str(task.folder),
@@ -99,11 +110,12 @@ def _trainer(
     )
 
 
-def _follow(mailbox: Any, reporter: Reporter, running: Any) -> None:
+def _follow(mailbox: Any, reporter: Reporter, held: Reservation, running: Any) -> None:
     """Pass on what the leader writes until the training ends, asking each time whether to stop."""
     import ray
 
     last: tuple[Any, ...] = (0.0, "Starting the training processes.")
+    looked = time.monotonic()
     while True:
         done, _ = ray.wait([running], timeout=LOOK_UP)
         for kind, content in ray.get(mailbox.take.remote()):
@@ -113,23 +125,28 @@ def _follow(mailbox: Any, reporter: Reporter, running: Any) -> None:
             getattr(reporter, kind)(*content)
         if done:
             return
+        if time.monotonic() - looked > LOOK_AROUND:
+            looked = time.monotonic()
+            last = last if held.stands() else (last[0], held.sentence())
         reporter.progress(*last)
 
 
 def _enter(loop: Loop, task: TrainingTask, mailbox: Any) -> Mapping[str, Any]:
     """One of Ray Train's processes; our own errors go to the mailbox, as Ray would retry them."""
+    import ray
     from ray import train
-    from ray.train import torch as train_torch
 
     os.environ.update(offline.environment())
     context = train.get_context()
     place = Place(
         rank=context.get_world_rank(),
         count=context.get_world_size(),
-        device=str(train_torch.get_device()),
+        device=_device(),
         threads=basics.threads(context.get_local_world_size()),
     )
     by_post = ByPost(mailbox)
+    if ray.get_gpu_ids() and place.device == needs.CPU:
+        by_post.log(f"Process {place.rank} has a GPU, but torch cannot use it: it takes cores.")
     try:
         return loop(task, place, by_post if place.leads else basics.Silent())
     except LoupeError as error:
@@ -162,14 +179,14 @@ class ByPost:
         self.send("log", text)
 
 
-def _check_room(ray: Any, workers: int, resource: str) -> None:
-    """More processes than the cluster has room for would wait for ever."""
-    room = int(ray.cluster_resources().get(resource, 0))
-    if workers > room:
-        raise Unavailable(
-            f"The cluster has room for {room} training processes, not for {workers}: "
-            "ask for fewer workers or add nodes."
-        )
+def _device() -> str:
+    """The card that Ray has given to this process, where torch can use it; else the cores."""
+    import ray
+    import torch
+    from ray.train import torch as train_torch
+
+    usable = ray.get_gpu_ids() and torch.cuda.is_available()
+    return str(train_torch.get_device()) if usable else needs.CPU
 
 
 def _last_line(error: BaseException) -> str:

@@ -16,7 +16,6 @@ class Mailbox:
 
     def __init__(self) -> None:
         self.letters: deque[Letter] = deque()
-        self.reservations: list[Any] = []
 
     def put(self, letter: Letter) -> None:
         """Add a letter."""
@@ -29,11 +28,3 @@ class Mailbox:
         taken = list(self.letters)
         self.letters.clear()
         return taken
-
-    def reserve(self, reservation: Any) -> None:
-        """Remember what the training has reserved in the cluster."""
-        self.reservations.append(reservation)
-
-    def reserved(self) -> list[Any]:
-        """All that it has reserved so far."""
-        return self.reservations

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
-from backend.errors import Invalid, Unavailable
+from backend.errors import Invalid, Refused
 from tests.workers.families import drawn, real_boards
 from tests.workers.training import reports
 from workers import cluster
@@ -98,7 +98,7 @@ def test_our_own_sentences_come_through(single: TrainingSet, tmp_path: Path, ray
 
 def test_more_processes_than_cores_are_refused(single: TrainingSet, tmp_path: Path) -> None:
     many = Parameters(workers=1000, variant="resnet18", extra={"from_scratch": True})
-    with pytest.raises(Unavailable, match="not for 1000"):
+    with pytest.raises(Refused, match="asks for 1,000 cores, and starts no nodes"):
         classifier.train(single, None, many, reports.Remembering(), tmp_path)
 
 

@@ -1,0 +1,61 @@
+"""What a job needs of the machines that carry it out: cards or cores, how many, how much memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backend.errors import Invalid
+
+AUTO, CPU, GPU = "auto", "cpu", "gpu"
+DEVICES = (AUTO, CPU, GPU)
+MOST_WORKERS = 1024
+MOST_MEMORY = 4096.0  # GB for each process
+NAMES = {CPU: "core", GPU: "GPU"}
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """So many processes, each with a card (`gpu`) or a core (`cpu`), and memory in GB.
+
+    `auto` takes cards where there are any or where they can come, else cores.
+    """
+
+    device: str = AUTO
+    count: int = 1
+    memory_gb: float = 0.0
+
+    @property
+    def bundle(self) -> dict[str, float]:
+        """What one process takes, as Ray counts it; `auto` must be decided before."""
+        card = {"GPU": 1.0} if self.device == GPU else {}
+        memory = {"memory": self.memory_gb * 1e9} if self.memory_gb else {}
+        return {"CPU": 1.0, **card, **memory}
+
+    def __str__(self) -> str:
+        each = f" with {self.memory_gb:g} GB{' each' if self.count > 1 else ''}"
+        name = NAMES[self.device]
+        return f"{self.count:,} {name}{'s' * (self.count != 1)}{each * bool(self.memory_gb)}"
+
+
+def problems(values: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the device, where one is named."""
+    device = values.get("device", AUTO)
+    if device not in DEVICES:
+        yield f"There is no device {str(device)[:40]!r}; there are {', '.join(DEVICES)}."
+
+
+def check(values: Mapping[str, Any]) -> None:
+    """Refuse what no machine could be asked for: `device`, `workers` and `memory_gb`."""
+    for problem in problems(values):
+        raise Invalid(problem)
+    workers, memory = values.get("workers", 1), values.get("memory_gb", 0)
+    if not _is_number(workers) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
+        raise Invalid(f"The workers must be a whole number from 1 to {MOST_WORKERS}.")
+    if not _is_number(memory) or not 0 <= memory <= MOST_MEMORY:
+        raise Invalid(f"The memory must be from 0 to {MOST_MEMORY:g} GB for each process.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

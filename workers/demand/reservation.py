@@ -1,0 +1,164 @@
+"""What a job needs of a cluster, reserved: a placement group of the job's own process.
+
+It is one demand for all, so a cluster that grows starts the nodes for it, and it belongs to the
+process that asks, so it goes with the job however that ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from backend import settings
+from backend.errors import Refused, Unavailable
+from backend.jobs import needs
+from backend.jobs.needs import Need
+from workers.demand import growth
+from workers.demand.growth import Growth
+
+LOOK = 0.5  # seconds between looks at what has come
+READY = "CREATED"
+Tell = Callable[[str], None]
+
+
+class _CannotCome(Exception):
+    """No card can come for who takes cores as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What is held: the group, and the need that it was made for, its device decided."""
+
+    ray: Any
+    need: Need
+    group: Any
+
+    def stands(self) -> bool:
+        """Whether all of it is there; not while a node of it has died and is waited for again."""
+        return bool(_state(self) == READY)
+
+    def sentence(self) -> str:
+        """What is waited for, what there is, and what is on its way."""
+        return _sentence(self, growth.look(self.ray, self.group.id.hex()))
+
+
+@contextlib.contextmanager
+def reserved(ray: Any, need: Need, tell: Tell) -> Iterator[Reservation]:
+    """Hold what is needed; `tell` hears what is waited for and may raise to end it."""
+    held = _hold(ray, need, tell)
+    try:
+        yield held
+    finally:
+        _release(held)
+
+
+def cards(ray: Any) -> int:
+    """How many cards the cluster has."""
+    return int(ray.cluster_resources().get("GPU", 0))
+
+
+def may_grow() -> bool:
+    """A cluster of our own is this machine; one that a setting names may start nodes."""
+    return bool(settings.current().ray_address)
+
+
+def _hold(ray: Any, need: Need, tell: Tell) -> Reservation:
+    if need.device != needs.AUTO:
+        return _come(_ask(ray, need), tell, other_than_cards=False)
+    if cards(ray):
+        return _come(_ask(ray, replace(need, device=needs.GPU)), tell, other_than_cards=False)
+    if may_grow():
+        with contextlib.suppress(_CannotCome):
+            asked = _ask(ray, replace(need, device=needs.GPU))
+            return _come(asked, tell, other_than_cards=True)
+    return _come(_ask(ray, replace(need, device=needs.CPU)), tell, other_than_cards=False)
+
+
+def _ask(ray: Any, need: Need) -> Reservation:
+    group = ray.util.placement_group([need.bundle] * need.count, strategy="PACK")
+    return Reservation(ray, need, group)
+
+
+def _release(held: Reservation) -> None:
+    """Whatever runs in it ends with it."""
+    with contextlib.suppress(held.ray.exceptions.RayError, RuntimeError):
+        held.ray.util.remove_placement_group(held.group)
+
+
+def _come(held: Reservation, tell: Tell, other_than_cards: bool) -> Reservation:
+    try:
+        _wait(held, tell, other_than_cards)
+    except BaseException:
+        _release(held)
+        raise
+    return held
+
+
+def _wait(held: Reservation, tell: Tell, other_than_cards: bool) -> None:
+    """Until it stands. Others' work is waited for as long as it takes, missing nodes are not."""
+    began = short_since = time.monotonic()
+    limit = settings.current().node_minutes * 60
+    while not held.stands():
+        now, short = time.monotonic(), _room(held) < held.need.count
+        short_since = short_since if short else now
+        says = _says(held) if may_grow() else Growth(grows=False, spoke=True)
+        if short and other_than_cards and _is_no(says, now - began):
+            raise _CannotCome
+        if short:
+            _refuse_where_nothing_grows(held, says, now - began)
+        sentence = _sentence(held, says if short else replace(says, cannot=False))
+        if now - short_since > limit:
+            raise Refused(f"Given up after {limit / 60:g} minutes (LOUPE_NODE_MINUTES). {sentence}")
+        tell(sentence)
+        time.sleep(LOOK)
+
+
+def _is_no(says: Growth, waited: float) -> bool:
+    """Whether nothing will come: the autoscaler says so, or nobody answers in its name."""
+    return says.cannot or (not says.spoke and waited > growth.PATIENCE)
+
+
+def _says(held: Reservation) -> Growth:
+    from ray.exceptions import RayError
+
+    try:
+        return growth.look(held.ray, held.group.id.hex())
+    except (RayError, RuntimeError):
+        return Growth(grows=True, spoke=True)  # a cluster that is slow has said nothing
+
+
+def _refuse_where_nothing_grows(held: Reservation, says: Growth, waited: float) -> None:
+    if says.grows or not (not may_grow() or _is_no(says, waited)):
+        return
+    room = _room(held)
+    names = f"{needs.NAMES[held.need.device]}s"
+    sentence = (
+        f"The cluster has room for {room} {'process' if room == 1 else 'processes'} of a job that "
+        f"asks for {held.need}, and starts no nodes: ask for less, or add nodes with {names}."
+    )
+    raise (Unavailable if may_grow() else Refused)(sentence)
+
+
+def _room(held: Reservation) -> int:
+    """How many of the processes all nodes that stand could carry, were nobody else there."""
+    nodes = [node["Resources"] for node in held.ray.nodes() if node["Alive"]]
+    bundle = held.need.bundle
+    return sum(int(min(node.get(name, 0) // amount for name, amount in bundle.items()))
+               for node in nodes)  # fmt: skip
+
+
+def _sentence(held: Reservation, says: Growth) -> str:
+    name = "GPU" if held.need.device == needs.GPU else "CPU"
+    all_, free = (
+        int(found.get(name, 0))
+        for found in (held.ray.cluster_resources(), held.ray.available_resources())
+    )
+    has = f"{all_:,}" if free >= all_ else f"{all_:,}, {free:,} of them free"
+    return f"Waiting for {held.need}: the cluster has {has}{says}."
+
+
+def _state(held: Reservation) -> str:
+    return str(held.ray.util.placement_group_table(held.group).get("state", ""))
