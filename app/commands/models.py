@@ -20,7 +20,10 @@ from backend.storage import findings
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Follow the job to its end.")]
-GIVEN = ("epochs", "image_size", "batch", "variant", "workers", "patience", "learning_rate")
+GIVEN = (
+    "epochs", "image_size", "batch", "variant", "workers", "device", "memory_gb", "patience",
+    "learning_rate",
+)  # fmt: skip
 FIGURES = ("map", "map50", "map50_95", "accuracy", "top3", "top5", "macro_f1")
 
 COLUMNS = {"ap": "AP", "precision": "precision", "recall": "recall", "f1": "F1"}
@@ -45,6 +48,10 @@ def train(
         str | None, typer.Option(help="Size of the network, such as n or s.")
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes, on one node or many.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="What each process computes on: auto, cpu or gpu.")
+    ] = None,
+    memory: Annotated[float | None, typer.Option(help="GB of memory for each process.")] = None,
     patience: Annotated[
         int | None, typer.Option(help="Epochs without progress after which it ends.")
     ] = None,
@@ -61,7 +68,9 @@ def train(
     """
     if not family:
         raise Refused(f"Name a family: --family {' | '.join(FAMILIES)}.")
-    given = (epochs, image_size, batch, variant, workers, patience, learning_rate)
+    given = (
+        epochs, image_size, batch, variant, workers, device, memory, patience, learning_rate,
+    )  # fmt: skip
     parameters = {n: value for n, value in zip(GIVEN, given, strict=True) if value is not None}
     with tools.open_tools() as at:
         started = _started(at, project, family, start=weights, parameters=parameters, seed=seed)

@@ -60,6 +60,13 @@ def detect(
     precision: Precision = "",
     tiles: Tiles = "",
     again: Annotated[bool, typer.Option("--again", help="Look at known images again.")] = False,
+    device: Annotated[
+        str, typer.Option(help="What each process computes on: auto, cpu or gpu.")
+    ] = "",
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; default: as many as there is room for.")
+    ] = None,
+    memory: Annotated[float | None, typer.Option(help="GB of memory for each process.")] = None,
     out: Out = None,
     project: Of = "",
     wait: Annotated[bool, typer.Option("--wait", help="Follow the job to its end.")] = False,
@@ -69,7 +76,8 @@ def detect(
 
     Example: loupe detect ./lot-7 --model champion --out found
     """
-    options = _options(runtime, precision, conf, tiles=tiles, again=again)
+    asked_of = {"device": device, "workers": workers, "memory_gb": memory}
+    options = _options(runtime, precision, conf, tiles=tiles, again=again, **asked_of)
     wait = wait or out is not None
     with tools.open_tools() as at:
         with at.database.write.begin() as session:
@@ -192,7 +200,7 @@ def _write(session: Session, run_id: int, out: Path) -> None:
 
 
 def _options(
-    runtime: str, precision: str, conf: float | None, **more: str | bool
+    runtime: str, precision: str, conf: float | None, **more: str | bool | float | None
 ) -> dict[str, Any]:
     given = {"runtime": runtime, "precision": precision, "confidence": conf, **more}
     return {name: value for name, value in given.items() if value not in ("", None, False)}

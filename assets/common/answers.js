@@ -117,7 +117,8 @@
  * @typedef {{cores: number, gpus: number, memory_gb: number, name: string, free: Amounts,
  *   jobs: Record<string, number>, others: number}} Node
  * @typedef {{confidence?: number | null, runtime?: string | null, precision?: string | null,
- *   again?: boolean | null}} Options
+ *   again?: boolean | null, device?: string | null, workers?: number | null, memory_gb?: number | null}}
+ *   Options
  * @typedef {{classes: readonly number[]}} Order
  * @typedef {"human" | "model" | "import" | "golden"} Origin
  * @typedef {{run_id: number, runtime: string, images_per_second: number}} Pace

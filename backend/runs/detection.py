@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, aliased
 from backend import families, runtimes
 from backend.domain import Job, JobState, Split, State
 from backend.errors import Invalid, NotFound, Refused
-from backend.jobs import kinds, queue
+from backend.jobs import kinds, needs, queue
 from backend.models import choice
 from backend.models.choice import Chosen
 from backend.projects import large_pictures, selections
@@ -56,7 +56,8 @@ def ask(
     `model`: vN, champion, golden, or a weights file. `source`: {} for all images of the project,
     {"images": ids}, {"splits": …}, {"states": …}, or {"path": a picture, folder, list or URL}.
     `options`: confidence, runtime, precision, image_size, tiles (off, on, auto), ray (bool),
-    again (True: do not take known results), and a family's own settings under extra.
+    device, workers and memory_gb (what is asked of a cluster: `backend.jobs.needs`), again (True:
+    do not take known results), and a family's own settings under extra.
     """
     chosen = choice.choose(session, project_id, model)
     _check(chosen, project_id, source or {})
@@ -235,3 +236,4 @@ def _check_filter(name: str, values: Sequence[str], known: Sequence[str]) -> Non
 
 def _check_options(options: Mapping[str, Any]) -> None:
     runtimes.check(str(options.get("runtime") or ""), str(options.get("precision") or ""))
+    needs.check(options)

@@ -23,8 +23,6 @@ from typing import Any
 import psutil
 import yaml
 
-from tests.workers import running
-
 HEAD = "from ray.scripts.scripts import main; main()"
 NUMBER = "f" * 51 + "00000"
 TYPE = "ray.head.default"
@@ -141,7 +139,10 @@ def _described(
         },
         "head_node_type": TYPE,
         **{name: [] for name in STEPS},
-        **{"auth": {}, "docker": {}, "file_mounts": {}, "file_mounts_sync_continuously": False},
+        "auth": {},
+        "docker": {},
+        "file_mounts": {},
+        "file_mounts_sync_continuously": False,
     }
 
 

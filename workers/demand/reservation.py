@@ -16,6 +16,7 @@ from backend import settings
 from backend.errors import Refused, Unavailable
 from backend.jobs import needs
 from backend.jobs.needs import Need
+from backend.words import many
 from workers.demand import growth
 from workers.demand.growth import Growth
 
@@ -40,6 +41,23 @@ class Reservation:
         """Whether all of it is there; not while a node of it has died and is waited for again."""
         return bool(_state(self) == READY)
 
+    def release(self) -> None:
+        """Give all of it back; whatever runs in it ends with it."""
+        with contextlib.suppress(self.ray.exceptions.RayError, RuntimeError):
+            self.ray.util.remove_placement_group(self.group)
+
+    def place(self) -> dict[str, Any]:
+        """The options of an actor that takes one of its places."""
+        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+        bundle = self.need.bundle
+        return {
+            "num_cpus": bundle["CPU"],
+            "num_gpus": bundle.get("GPU", 0),
+            "memory": bundle.get("memory"),
+            "scheduling_strategy": PlacementGroupSchedulingStrategy(self.group),
+        }
+
     def sentence(self) -> str:
         """What is waited for, what there is, and what is on its way."""
         return _sentence(self, growth.look(self.ray, self.group.id.hex()))
@@ -48,11 +66,11 @@ class Reservation:
 @contextlib.contextmanager
 def reserved(ray: Any, need: Need, tell: Tell) -> Iterator[Reservation]:
     """Hold what is needed; `tell` hears what is waited for and may raise to end it."""
-    held = _hold(ray, need, tell)
+    held = hold(ray, need, tell)
     try:
         yield held
     finally:
-        _release(held)
+        held.release()
 
 
 def cards(ray: Any) -> int:
@@ -65,7 +83,8 @@ def may_grow() -> bool:
     return bool(settings.current().ray_address)
 
 
-def _hold(ray: Any, need: Need, tell: Tell) -> Reservation:
+def hold(ray: Any, need: Need, tell: Tell) -> Reservation:
+    """The same, for who releases it: it goes with this process at the latest."""
     if need.device != needs.AUTO:
         return _come(_ask(ray, need), tell, other_than_cards=False)
     if cards(ray):
@@ -82,17 +101,11 @@ def _ask(ray: Any, need: Need) -> Reservation:
     return Reservation(ray, need, group)
 
 
-def _release(held: Reservation) -> None:
-    """Whatever runs in it ends with it."""
-    with contextlib.suppress(held.ray.exceptions.RayError, RuntimeError):
-        held.ray.util.remove_placement_group(held.group)
-
-
 def _come(held: Reservation, tell: Tell, other_than_cards: bool) -> Reservation:
     try:
         _wait(held, tell, other_than_cards)
     except BaseException:
-        _release(held)
+        held.release()
         raise
     return held
 
@@ -102,7 +115,7 @@ def _wait(held: Reservation, tell: Tell, other_than_cards: bool) -> None:
     began = short_since = time.monotonic()
     limit = settings.current().node_minutes * 60
     while not held.stands():
-        now, short = time.monotonic(), _room(held) < held.need.count
+        now, short = time.monotonic(), room(held.ray, held.need) < held.need.count
         short_since = short_since if short else now
         says = _says(held) if may_grow() else Growth(grows=False, spoke=True)
         if short and other_than_cards and _is_no(says, now - began):
@@ -133,19 +146,18 @@ def _says(held: Reservation) -> Growth:
 def _refuse_where_nothing_grows(held: Reservation, says: Growth, waited: float) -> None:
     if says.grows or not (not may_grow() or _is_no(says, waited)):
         return
-    room = _room(held)
-    names = f"{needs.NAMES[held.need.device]}s"
+    space = many(room(held.ray, held.need), "process", "processes")
     sentence = (
-        f"The cluster has room for {room} {'process' if room == 1 else 'processes'} of a job that "
-        f"asks for {held.need}, and starts no nodes: ask for less, or add nodes with {names}."
+        f"The cluster has room for {space} of a job that asks for {held.need}, and starts no "
+        f"nodes: ask for less, or add nodes with {needs.NAMES[held.need.device]}s."
     )
     raise (Unavailable if may_grow() else Refused)(sentence)
 
 
-def _room(held: Reservation) -> int:
+def room(ray: Any, need: Need) -> int:
     """How many of the processes all nodes that stand could carry, were nobody else there."""
-    nodes = [node["Resources"] for node in held.ray.nodes() if node["Alive"]]
-    bundle = held.need.bundle
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    bundle = need.bundle
     return sum(int(min(node.get(name, 0) // amount for name, amount in bundle.items()))
                for node in nodes)  # fmt: skip
 

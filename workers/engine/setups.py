@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from backend import families
+from backend.errors import Refused
+from backend.jobs import needs
+from backend.jobs.needs import Need
 from backend.models import choice
 from backend.models.choice import Chosen, Label
 from backend.projects import large_pictures
@@ -15,6 +18,7 @@ from backend.runs import detection
 from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.storage.files import Files
+from workers import runtimes
 from workers.engine import tiles
 from workers.engine.work import Setup
 from workers.families.golden import names as rules
@@ -23,6 +27,7 @@ from workers.runtimes.preparing import Prepared
 
 TILED = ("yolo", "faster_rcnn")
 CARD_BATCH = 32
+ON_CORES = ("openvino",)
 LOADER = "workers.runtimes.preparing:load"
 
 
@@ -44,7 +49,7 @@ def prepare(
     apart: bool = False,
 ) -> Prepared:
     """The model, ready to be loaded; `apart` keeps torch out of this process."""
-    runtime, precision = str(options.get("runtime", "")), str(options.get("precision", ""))
+    runtime, precision = _runtime(chosen, stores, options), str(options.get("precision", ""))
     code = preparing.prepare_apart if apart else preparing.prepare
     source = _source(stores, project_id, chosen, options)
     return code(source, stores.settings.cache, runtime, precision, pictures)
@@ -61,7 +66,8 @@ def setup(
     confidence = detection.confidence(chosen.family, options)
     tile = _tile(stores, project_id, chosen, prepared, str(options.get("tiles", "")))
     needs_all = bool(tile) or families.find(chosen.family).needs_golden
-    card = prepared.precision == "f16"
+    device = options.get("device", needs.AUTO)
+    card = device == needs.GPU or (device == needs.AUTO and prepared.precision == "f16")
     return Setup(
         LOADER,
         (prepared, confidence, 1),
@@ -72,6 +78,39 @@ def setup(
         megapixels=stores.settings.max_megapixels,
         card=card,
     )
+
+
+def need(setup: Setup, options: Mapping[str, Any]) -> Need:
+    """What each process of a run has: the card that its setup computes on, or a core."""
+    device = needs.GPU if setup.card else needs.CPU
+    return Need(device, int(options.get("workers", 1)), float(options.get("memory_gb", 0)))
+
+
+def needs_other(options: Mapping[str, Any]) -> bool:
+    """Whether a card is asked for that this machine does not have."""
+    return options.get("device") == needs.GPU and not runtimes.has_card()
+
+
+def _runtime(chosen: Chosen, stores: Stores, options: Mapping[str, Any]) -> str:
+    """The one that is asked for; where the device is, one that computes there."""
+    named, device = str(options.get("runtime", "")), options.get("device", needs.AUTO)
+    if device == needs.GPU:
+        if needs_other(options) and not stores.settings.ray_address:
+            raise Refused(
+                "A GPU is asked for, and this machine has none: ask for the device cpu, or name a "
+                "cluster that has GPUs with LOUPE_RAY_ADDRESS."
+            )
+        if named in ON_CORES:
+            raise Refused(f"The runtime {named} computes on cores, never on a GPU.")
+        return named or _first(chosen.family, on_card=True)
+    return named or (_first(chosen.family, on_card=False) if device == needs.CPU else "")
+
+
+def _first(family: str, on_card: bool) -> str:
+    """The first runtime of a family that computes on a card, or that does not."""
+    found = [one.name for one in runtimes.choices(family)]
+    fitting = [name for name in found if (name in runtimes.ON_CARDS) is on_card]
+    return (fitting or found)[0]
 
 
 def labels(

@@ -47,7 +47,7 @@ def run(context: Context) -> Mapping[str, Any]:
     project, options = request.project_id, request.options
     prepared = setups.prepare(stores, project, chosen, options, pictures)
     setup = setups.setup(stores, project, chosen, prepared, options)
-    with picking.standing_by(context, setup, len(items), options.get("ray")) as ready:
+    with picking.standing_by(context, setup, len(items), options) as ready:
         labels = setups.labels(stores, project, chosen, prepared)
         book = Ledger(context, labels, [sources.hashed(one) for one in items])
         book.open(describe(context, chosen, prepared, setup, request.source))
@@ -96,7 +96,7 @@ def _look(
         told = f"{many(known, 'image')} known, {len(remaining):,} new"
         context.progress(known / len(book), told)
     work = [Work(i, item.source, item.golden) for i, item in remaining]
-    opened = ready or picking.open_pool(context, setup, len(work), request.options.get("ray"))
+    opened = ready or picking.open_pool(context, setup, len(work), request.options)
     with opened as pool:
         book.follow(pool.run(picking.cut(work, pool.size)))
 

@@ -8,7 +8,7 @@ controller's own process.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,9 +56,8 @@ class SharingBackend(torch_config._TorchBackend):  # type: ignore[misc]
 
     def on_start(self, worker_group: Any, backend_config: Any) -> None:
         """Ask the processes, which may be on machines that this one does not know."""
-        carded = all(worker_group.execute(_has_card))
-        way = "nccl" if carded else "gloo"
-        super().on_start(worker_group, dataclasses.replace(backend_config, backend=way))
+        chosen = way(worker_group.execute(_has_card))
+        super().on_start(worker_group, dataclasses.replace(backend_config, backend=chosen))
 
 
 @dataclass
@@ -69,6 +68,11 @@ class Sharing(train_torch.TorchConfig):  # type: ignore[misc]
     def backend_cls(self) -> Any:
         """Who makes it."""
         return SharingBackend
+
+
+def way(carded: Sequence[bool]) -> str:
+    """How processes talk of which each says whether it can use a card."""
+    return "nccl" if all(carded) else "gloo"
 
 
 def _has_card() -> bool:

@@ -145,6 +145,8 @@ def _enter(loop: Loop, task: TrainingTask, mailbox: Any) -> Mapping[str, Any]:
         threads=basics.threads(context.get_local_world_size()),
     )
     by_post = ByPost(mailbox)
+    if place.leads:
+        by_post.log(f"Trains in {many(place.count, 'process', 'processes')}.")
     if ray.get_gpu_ids() and place.device == needs.CPU:
         by_post.log(f"Process {place.rank} has a GPU, but torch cannot use it: it takes cores.")
     try:

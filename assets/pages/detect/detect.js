@@ -2,6 +2,7 @@
 
 import { carried } from "../../common/carried.js";
 import { ASKS, named, SOURCES, TILES, WAYS } from "./choices.js";
+import { DEVICES } from "../../common/devices.js";
 import { field, fill, h, redraw, say, select } from "../../common/dom.js";
 import { FILTERS } from "../browse/filters.js";
 import { Foresight } from "./foresee.js";
@@ -125,6 +126,13 @@ class Detect {
     );
     this.confidence.addEventListener("change", () => this.words());
     this.runtime = select([["", "Automatic"]], "", () => this.words());
+    this.device = select(DEVICES, "auto", () => this.words());
+    this.workers = h("input", {
+      type: "number",
+      min: 1,
+      step: 1,
+      placeholder: "as many as there is room for",
+    });
     this.tiles = select(TILES, this.found.tiles, (wish) => this.tile(wish), { class: "for-labeler" });
     this.again = h("input", { type: "checkbox", onchange: () => this.words() });
     const nothing = !models.length && !golden.length;
@@ -146,6 +154,12 @@ class Detect {
         "Tiles show small things at the picture's own scale; they take as much longer as there are tiles. Kept for this project.",
       ),
       h("label.row", {}, this.again, "Look again at images that this model knows"),
+      h(
+        "details",
+        {},
+        h("summary", {}, "Advanced"),
+        h("div.form-grid.halves", {}, field("Computes on", this.device), field("Processes", this.workers)),
+      ),
       this.foresight.element,
     );
     this.button.disabled = nothing;
@@ -238,6 +252,8 @@ class Detect {
       runtime: runtime || null,
       precision: precision || null,
       again: this.again.checked || null,
+      device: this.device.value === "auto" ? null : this.device.value,
+      workers: Number(this.workers.value) || null,
     };
     /** @type {Record<string, number[] | null | undefined>} */
     const picked = { chosen: this.carried, shown: this.shown };

@@ -1,6 +1,7 @@
 /** Train: choose a family and a start, see what stands in the way, retrain, watch the curves. */
 
 import { Beside } from "./beside.js";
+import { DEVICES } from "../../common/devices.js";
 import { field, fill, h, select } from "../../common/dom.js";
 import { get, send, token } from "../../common/net.js";
 import { nothingChosen } from "../../common/nothing.js";
@@ -20,6 +21,7 @@ const NUMBERS = [
 /** @type {[string, string, number][]} */
 const ADVANCED = [
   ["workers", "Processes", 1],
+  ["memory_gb", "Memory of each, GB, 0: any", 1],
   ["patience", "Patience, epochs", 1],
   ["learning_rate", "Learning rate, 0: automatic", 0.0001],
 ];
@@ -188,7 +190,11 @@ class Train {
       "change",
       () => (this.values.seed = seed.value === "" ? undefined : Number(seed.value), this.look()),
     );
-    fill(this.more.lastElementChild, known(ADVANCED), field("Seed", seed));
+    const device = field(
+      "Computes on",
+      select(DEVICES, this.values.parameters.device ?? "auto", (value) => this.set("device", value)),
+    );
+    fill(this.more.lastElementChild, device, known(ADVANCED), field("Seed", seed));
     this.more.hidden = name === "golden";
     this.searches.chosen();
   }

@@ -14,13 +14,15 @@ import psutil
 import pytest
 
 from backend.errors import Invalid, Refused
+from backend.jobs.needs import Need
 from tests.workers.families import drawn, real_boards
 from tests.workers.training import reports
 from workers import cluster
+from workers.demand.reservation import Reservation
 from workers.evaluation import appraisal
 from workers.families import base, classifier
 from workers.families.base import Parameters, Reporter, TrainingSet
-from workers.training import basics, distributed
+from workers.training import basics, controller, distributed
 
 pytestmark = pytest.mark.slow
 TWO = Parameters(
@@ -161,18 +163,23 @@ def test_forty_real_boards_are_learned_in_two_processes(
 
 
 @pytest.mark.parametrize(
-    ("gpu", "backend", "each"),
-    [(False, "gloo", {"CPU": 1}), (True, "nccl", {"GPU": 1, "CPU": 1})],
+    ("device", "each"),
+    [("cpu", {"CPU": 1}), ("gpu", {"GPU": 1, "CPU": 1, "memory": 3e9})],
 )
-def test_graphics_cards_are_asked_for_and_talk_among_themselves(
-    gpu: bool, backend: str, each: dict[str, int], single: TrainingSet, tmp_path: Path
+def test_what_was_reserved_is_what_the_processes_take(
+    device: str, each: dict[str, int], single: TrainingSet, tmp_path: Path, ray: Any
 ) -> None:
     task = basics.TrainingTask(single, None, TWO, tmp_path)
-    trainer = distributed._trainer(lambda: None, task, gpu, None, lambda _: None)
-    scaling = trainer.scaling_config
-    assert (scaling.num_workers, scaling.use_gpu) == (2, gpu)
+    need = Need(device, 2, each.get("memory", 0) / 1e9)
+    held = Reservation(ray, need, None)
+    scaling = distributed._trainer(lambda: None, task, held, lambda _: None).scaling_config
+    assert (scaling.num_workers, scaling.use_gpu) == (2, device == "gpu")
     assert scaling.resources_per_worker == each
-    assert trainer.backend_config.backend == backend
+
+
+def test_cards_talk_among_themselves_where_every_process_can_use_its_own() -> None:
+    assert controller.way([True, True]) == "nccl"
+    assert controller.way([True, False]) == controller.way([False, False]) == "gloo"
 
 
 def test_threads_are_shared_by_the_processes_of_a_machine() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from backend.errors import LoupeError, Unavailable
+from workers.demand.reservation import Reservation
 from workers.engine.chunks import Chunk, ChunkResult
 from workers.engine.pools import copies, shipping
 from workers.engine.pools.copies import Copies, Parcel
@@ -72,22 +73,26 @@ class RayPool:
         check: Callable[[], None] = lambda: None,
         most: int = 0,
         looker: type = Looker,
+        held: Reservation | None = None,
     ) -> None:
         self.setup = setup
         self._ray = ray
         self._check = check
         self._most = most
+        self._held = held
         self._hands: list[RayHand] = []
         self._false_starts = 0
         self._sample = ""
         self._looked_around = 0.0
         self._cargo = ray.put(_cargo(setup))
-        needs = {"num_gpus": 1} if setup.card else {"num_cpus": 1}
-        self._make = ray.remote(looker).options(max_restarts=0, max_task_retries=0, **needs)
+        takes = held.place() if held else {"num_gpus": 1} if setup.card else {"num_cpus": 1}
+        self._make = ray.remote(looker).options(max_restarts=0, max_task_retries=0, **takes)
 
     @property
     def size(self) -> int:
-        """How many actors the cluster has room for."""
+        """How many actors are reserved, or else the cluster has room for."""
+        if self._held is not None:
+            return self._held.need.count
         kind = "GPU" if self.setup.card else "CPU"
         room = int(self._ray.cluster_resources().get(kind, 0))
         return max(1, min(room, self._most or room))
@@ -127,6 +132,8 @@ class RayPool:
         for hand in self._hands:
             self._ray.kill(hand.actor)
         self._hands.clear()
+        if self._held is not None:
+            self._held.release()
 
     def _look_around(self) -> None:
         if time.monotonic() - self._looked_around > LOOK_AROUND:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from workers import cluster
 from workers.context import Context
-from workers.engine import chunks
+from workers.demand import reservation
+from workers.engine import chunks, setups
 from workers.engine.chunks import Chunk, ChunkResult, Work
 from workers.engine.pools.actors import RayPool
 from workers.engine.pools.local import LocalPool
@@ -37,29 +39,49 @@ class Pool(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
-def open_pool(context: Context, setup: Setup, images: int, ray: bool | None) -> Pool:
+def open_pool(context: Context, setup: Setup, images: int, options: Mapping[str, Any]) -> Pool:
     """The pool for a run of that many images."""
-    if _wants_ray(context, images, ray):
-        return RayPool(cluster.join(context), setup, context.check)
-    return LocalPool(setup, check=context.check)
+    if _wants_ray(context, images, options):
+        return _on_cluster(context, setup, options)
+    return LocalPool(setup, int(options.get("workers", 0)), check=context.check)
+
+
+def _on_cluster(context: Context, setup: Setup, options: Mapping[str, Any]) -> Pool:
+    """What is asked for is reserved whole; without a wish it is all that stands or comes first."""
+    ray = cluster.join(context)
+    need = setups.need(setup, options)
+    tell = functools.partial(context.progress, None)
+    if "workers" in options:
+        return RayPool(ray, setup, context.check, held=reservation.hold(ray, need, tell))
+    if not reservation.room(ray, need):
+        with reservation.reserved(ray, need, tell):
+            pass  # the actors take its place
+    return RayPool(ray, setup, context.check)
 
 
 def standing_by(
-    context: Context, setup: Setup, images: int, ray: bool | None
+    context: Context, setup: Setup, images: int, options: Mapping[str, Any]
 ) -> AbstractContextManager[Pool | None]:
     """The pool, loading the model while the ledger is asked.
 
-    None where a cluster would first have to be started, perhaps for images that are all known.
+    None where a cluster would first have to be started, or nodes of it, perhaps for images that
+    are all known.
     """
-    if _wants_ray(context, images, ray) and not context.settings.ray_address:
+    waits = not context.settings.ray_address or {"workers", "device"} & set(options)
+    if _wants_ray(context, images, options) and waits:
         return nullcontext()
-    return open_pool(context, setup, images, ray)
+    return open_pool(context, setup, images, options)
 
 
-def _wants_ray(context: Context, images: int, asked: bool | None) -> bool:
-    """On one machine the cluster finds nothing sooner, so a small run does not wait for it."""
-    if asked is not None:
-        return asked
+def _wants_ray(context: Context, images: int, options: Mapping[str, Any]) -> bool:
+    """On one machine the cluster finds nothing sooner, so a small run does not wait for it.
+
+    Cards that this machine lacks, and a number of processes, are the cluster's to give.
+    """
+    if (asked := options.get("ray")) is not None:
+        return bool(asked)
+    if context.settings.ray_address and ("workers" in options or setups.needs_other(options)):
+        return True
     return images >= (FEW if context.settings.ray_address else MANY)
 
 
