@@ -192,7 +192,7 @@ class Train {
     );
     const device = field(
       "Computes on",
-      select(DEVICES, this.values.parameters.device ?? "auto", (value) => this.set("device", value)),
+      select(DEVICES, String(this.values.parameters.device ?? "auto"), (value) => this.set("device", value)),
     );
     fill(this.more.lastElementChild, device, known(ADVANCED), field("Seed", seed));
     this.more.hidden = name === "golden";
