@@ -43,7 +43,7 @@ STEPS = (
 IDLE = 6.0  # seconds after which a node that nobody uses is ended
 TOKEN = "0123456789abcdef" * 4
 NODE_TYPES: Mapping[str, Mapping[str, Any]] = {
-    "with_gpu": {"resources": {"CPU": 1, "GPU": 1}, "max_workers": 2}
+    "with_gpu": {"resources": {"CPU": 1, "GPU": 1}, "max_workers": 3}
 }
 
 

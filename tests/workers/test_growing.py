@@ -10,6 +10,7 @@ from backend.domain import Job, JobState
 from backend.jobs import journal, queue
 from backend.labels import samples
 from backend.models import trainings
+from backend.runs import detection
 from backend.storage.files import Files
 from tests.workers import growing, running
 from tests.workers.growing import Growing
@@ -60,16 +61,24 @@ def until_gone(house: House, cluster: Growing) -> None:
 
 
 def is_waiting(job: Job) -> bool:
-    return job.message.startswith("Waiting for 2 GPUs: the cluster has 0; 1 node is starting")
+    said = job.message
+    return said.startswith("Waiting for 2 GPUs: the cluster has ") and said.endswith("starting.")
 
 
-def test_a_training_waits_for_its_nodes_and_gives_them_back(
+def detect(house: House, project: int) -> int:
+    options = {"device": "gpu", "workers": 1}
+    with house.database.write.begin() as session:
+        return detection.ask(session, project, "golden", options=options).id
+
+
+def test_jobs_that_wait_all_get_their_nodes_and_give_them_back(
     house: House, cluster: Growing, project: int
 ) -> None:
-    job = retrain(house, project, 1)
+    job, run = retrain(house, project, 1), detect(house, project)
     house.until(job, is_waiting)
-    ended = house.until_ended(job, 600)
-    assert (ended.state, ended.error) == (JobState.DONE, "")
+    ended = [house.until_ended(each, 600) for each in (job, run)]
+    assert [(one.state, one.error) for one in ended] == [(JobState.DONE, "")] * 2
+    assert ended[1].result["images"] == 6
     told = lines(house, job)
     assert "The cluster gives 2 GPUs." in told
     assert "Trains in 2 processes." in told

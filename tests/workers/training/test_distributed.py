@@ -22,7 +22,7 @@ from workers.demand.reservation import Reservation
 from workers.evaluation import appraisal
 from workers.families import base, classifier
 from workers.families.base import Parameters, Reporter, TrainingSet
-from workers.training import basics, controller, distributed
+from workers.training import basics, distributed
 
 pytestmark = pytest.mark.slow
 TWO = Parameters(
@@ -178,6 +178,9 @@ def test_what_was_reserved_is_what_the_processes_take(
 
 
 def test_cards_talk_among_themselves_where_every_process_can_use_its_own() -> None:
+    # Ray reads when it is imported how it is to start.
+    from workers.training import controller
+
     assert controller.way([True, True]) == "nccl"
     assert controller.way([True, False]) == controller.way([False, False]) == "gloo"
 
