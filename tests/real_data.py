@@ -15,6 +15,7 @@ ARCHIVES = {
     "hripcb": "hripcb/hripcb.tar",
     "photos": "photos/photos.tar",
     "cocoval": "cocoval/cocoval.tar",
+    "kuberay": "kuberay/kuberay.tar.xz",
 }
 
 
