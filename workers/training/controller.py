@@ -19,6 +19,7 @@ from ray.train.torch import config as torch_config
 from ray.train.v2._internal import constants
 from ray.train.v2._internal.callbacks.placement_group_callback import PlacementGroupCleanerCallback
 from ray.train.v2._internal.execution.controller import TrainController
+from ray.train.v2._internal.execution.scaling_policy.fixed import FixedScalingPolicy
 from ray.train.v2._internal.execution.worker_group import WorkerGroup
 from ray.train.v2._internal.execution.worker_group.placement_group_handle import (
     DefaultPlacementGroupHandle,
@@ -41,6 +42,19 @@ class Group(WorkerGroup):  # type: ignore[misc]
 
     def _create_placement_group(self, *_: Any, **__: Any) -> Any:
         return Lent(self.lent)
+
+
+class Reserved(FixedScalingPolicy):  # type: ignore[misc]
+    """All is reserved already. Ray's own policy also asks the autoscaler, by an actor that stays.
+
+    What it asks for holds nodes for minutes after a training that is cancelled or killed.
+    """
+
+    def after_controller_start(self, train_run_context: Any) -> None:
+        """Ask for nothing."""
+
+    def _maybe_send_resource_request(self) -> None:
+        """Ask for nothing again."""
 
 
 class Controller(TrainController):  # type: ignore[misc]
@@ -105,4 +119,5 @@ class StoppableTrainer(train_torch.TorchTrainer):  # type: ignore[misc]
 def _controller(lent: Any, what: Mapping[str, Any]) -> Any:
     variables = constants.get_env_vars_to_propagate()
     options = {"num_cpus": 0, "runtime_env": {"env_vars": variables}}
-    return ray.remote(Controller).options(**options).remote(lent, **what)
+    given = {**what, "scaling_policy": Reserved(what["scaling_policy"].scaling_config)}
+    return ray.remote(Controller).options(**options).remote(lent, **given)
