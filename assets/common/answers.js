@@ -14,8 +14,8 @@
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, origin: Origin, id: string,
  *   detection: DetectionRef | null, author: string, class_id: number | null}} Box
  * @typedef {{changed: number}} BroughtBack
- * @typedef {{images: readonly number[], action: "split" | "group" | "state" | "delete" | "restore",
- *   value?: string}} BulkChange
+ * @typedef {{images: readonly number[], action: "split" | "group" | "state" | "class" | "class-back" |
+ *   "delete" | "restore", value?: string}} BulkChange
  * @typedef {{name: string, links: Link[]}} Chain
  * @typedef {{changed: number, undo: UndoStep[], error: string}} Changed
  * @typedef {{image: number, name: string, gained: Proposal[], lost: Proposal[]}} ChangedImage
@@ -32,7 +32,8 @@
  * @typedef {{id: number, name: string, sha256: string, width: number, height: number, state: State,
  *   split: Split | null, group: string, version: number, label: string, comment: string, author: string,
  *   golden: GoldenCard | null, boxes: Box[], proposals: Proposal[], proposer: string, run: number | null,
- *   rejected: number[], accepted: number[], verdict: "" | "pass" | "fail", repeat: boolean}} DeskImage
+ *   rejected: number[], accepted: number[], verdict: "" | "pass" | "fail", repeat: boolean,
+ *   chances: Record<string, number>}} DeskImage
  * @typedef {{runs: RunCard[], jobs: JobCard[], models: ModelCard[], counts: SourceCounts, tiles: string}}
  *   DetectionChoice
  * @typedef {{model: string, source?: ImageChoice, options?: Options, key?: string}} DetectionForm
@@ -77,7 +78,7 @@
  * @typedef {{id: number, kind: string, title: string, project: number | null, state: JobState,
  *   attempt: number, author: string, at: string, progress: number, message: string, error: string,
  *   result: Record<string, any>, started: string | null, finished: string | null, worker: string,
- *   wish: Wish | null, position: number, waits: number | null, needs: number | null,
+ *   wish: Wish-Output | null, position: number, waits: number | null, needs: number | null,
  *   behind: number | null}} JobCard
  * @typedef {{queued: number, running: number, paused: number}} JobCounts
  * @typedef {{seq: number, at: string, level: string, text: string, data: Record<string, any>}} JobEvent
@@ -126,6 +127,7 @@
  *   accepted: number[], verdict: "" | "pass" | "fail"}} PastSheet
  * @typedef {{image: number, past: PastSheet[]}} PastSheets
  * @typedef {{name: string, role: Role}} Person
+ * @typedef {{score: number, image: number}} Place
  * @typedef {{source?: ImageChoice, key?: string}} Places
  * @typedef {{epoch: number, value: number}} Point
  * @typedef {{problems: string[], warnings: string[], images: Record<string, number>,
@@ -150,7 +152,7 @@
  * @typedef {"viewer" | "labeler" | "admin"} Role
  * @typedef {{version?: number, threshold?: number, thresholds?: Record<string, number>, severity?: number,
  *   repeats?: number}} RuleForm
- * @typedef {{pass: number, fail: number}} RuledBoards
+ * @typedef {{pass: number, fail: number, ask?: number}} RuledBoards
  * @typedef {{id: number, model: string, family: string, runtime: string, purpose: string, author: string,
  *   at: string, finished: string | null, seconds: number, source: Record<string, any>,
  *   facts: Record<string, any>, images: number, detections: number, failed: number}} RunCard
@@ -181,6 +183,8 @@
  * @typedef {"train" | "val" | "test"} Split
  * @typedef {"new" | "started" | "done" | "skipped"} State
  * @typedef {{key?: string, items: readonly WallVerdict[]}} Sweep
+ * @typedef {{tiles: WallTile[], others: number, left: number | null, classes: Record<string, number>}}
+ *   SweepScreen
  * @typedef {{image: number, version: number | null, error: string | null}} SweptImage
  * @typedef {{answers: SweptImage[]}} SweptImages
  * @typedef {{holder: string, after?: number, wanted?: number, count?: number}} Take
@@ -204,9 +208,11 @@
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number, idx: number,
  *   class_id: number | null, run: number, image: number, sha256: string, width: number, height: number,
  *   verdict: string}} WallTile
- * @typedef {{image: number, idx: number, verdict: "accept" | "false_call" | ""}} WallVerdict
+ * @typedef {{image: number, idx: number, verdict: "accept" | "false_call" | "", label?: string,
+ *   saw?: "accept" | "correct" | "false_call" | "" | null}} WallVerdict
  * @typedef {{told: string[], waiting: number, failing: boolean}} WarehouseCard
- * @typedef {"cancel" | "pause"} Wish
+ * @typedef {{holder: string, label: string, after?: Place | null, count?: number}} Wish-Input
+ * @typedef {"cancel" | "pause"} Wish-Output
  */
 
 export {};

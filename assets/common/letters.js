@@ -25,6 +25,20 @@ export function letters(classes) {
   return Object.fromEntries(classes.map((one, at) => [one.name, one.hotkey || sign(one, at)]));
 }
 
+/** The key that gives a class: its own, else the digit of its place. @template {{hotkey: string}} T
+ * @param {readonly T[]} classes @param {T} one */
+export function keyOf(classes, one) {
+  const digit = String(classes.indexOf(one) + 1);
+  const free = digit.length === 1 && !classes.some((other) => other.hotkey === digit);
+  return one.hotkey || (free ? digit : "");
+}
+
+/** The class that a key gives. @template {{hotkey: string}} T
+ * @param {readonly T[]} classes @param {string} key @returns {T | undefined} */
+export function ofKey(classes, key) {
+  return classes.find((one) => one.hotkey === key) ?? classes.find((one) => keyOf(classes, one) === key);
+}
+
 /** A class's colour, with its letter where it has one. @param {string} color @param {string} [letter] */
 export function swatch(color, letter = "") {
   return h(`span.lp-swatch${letter ? ".lettered" : ""}`, {

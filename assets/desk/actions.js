@@ -1,7 +1,9 @@
 /** What the keys and tools that both pages share do. */
 
 import * as geometry from "../canvas/boxes.js";
+import { ofKey } from "../common/letters.js";
 import * as words from "../common/words.js";
+import * as edits from "./edits.js";
 import * as keys from "./keys.js";
 
 /** @typedef {import("./bench.js").Bench} Bench */
@@ -33,10 +35,10 @@ export function common(bench) {
     class: (event) => digit(bench, event),
     remove: () => desk.discard(),
     selectAll: () => desk.select(desk.sheet.boxes.map((box) => box.id)),
-    copy: () => (String(getSelection()) ? false : desk.copy()),
-    cut: () => desk.copy() && desk.remove(),
-    paste: () => desk.clipboard.length > 0 && desk.editable && desk.paste("paste"),
-    duplicate: () => desk.copy() && desk.paste("duplicate"),
+    copy: () => (String(getSelection()) ? false : edits.copy(desk)),
+    cut: () => edits.copy(desk) && desk.remove(),
+    paste: () => desk.clipboard.length > 0 && desk.editable && edits.paste(desk, "paste"),
+    duplicate: () => edits.copy(desk) && edits.paste(desk, "duplicate"),
     undo: () => desk.undo(),
     redo: () => desk.redo(),
     golden: () => bench.nextMode(),
@@ -45,7 +47,7 @@ export function common(bench) {
       desk.changed("view");
     },
     light: () => bench.tools.press({ light: bench.light.toggle() }),
-    help: () => keys.overlay(bench.name),
+    help: () => keys.overlay(bench.name, bench.desk.of),
     space: () => (bench.drawing && bench.cursor ? bench.corner() : ((pointer.space = true), undefined)),
     spaceUp: () => (pointer.space = false),
     done: () => (bench.drawing && bench.cursor ? bench.corner() : undefined),
@@ -105,7 +107,7 @@ function arrow(bench, event, dx, dy) {
   const by = event.shiftKey ? 10 : 1;
   if (bench.drawing && !bench.desk.chosen.length) return moveCursor(bench, event, dx, dy);
   if (bench.desk.chosen.length && bench.desk.editable) {
-    return event.altKey ? bench.desk.stretch(dx * by, dy * by) : bench.desk.nudge(dx * by, dy * by);
+    return edits[event.altKey ? "stretch" : "nudge"](bench.desk, dx * by, dy * by);
   }
   if (event.shiftKey) {
     bench.stage.view.panBy(-80 * dx, -80 * dy);
@@ -162,8 +164,7 @@ function keep(bench) {
 /** @param {Bench} bench @param {KeyboardEvent} event */
 function digit(bench, event) {
   const { desk } = bench;
-  const own = desk.classes.find((c) => c.hotkey === event.key);
-  const found = own ?? desk.classes[Number(event.key) - 1];
+  const found = ofKey(desk.classes, event.key);
   if (!found || !desk.editable) return false;
   desk.classify(found.name);
   return true;

@@ -125,7 +125,8 @@ export class Bench extends Walk {
       "visibilitychange",
       () => document.hidden || (this.age(), this.visible && this.refresh()),
     );
-    keys.listen(this.name, () => this.visible, this.acts);
+    keys.listen(this.name, () => this.visible, this.acts, () => this.desk.of);
+    this.desk.addEventListener("named", (/** @type {any} */ e) => this.named(e.detail));
     sitePage(this.name, (query) => this.arrive(query), () => this.stage.golden.rest());
   }
 
@@ -180,6 +181,7 @@ export class Bench extends Walk {
     const chosen = this.desk.kind(this.desk.label).class_id;
     this.desk.classes = project.classes;
     this.desk.byImage = project.task === "classify";
+    this.element.dataset.of = this.desk.of;
     this.desk.editable = me.role !== "viewer";
     this.colors = new Map(project.classes.map((c) => [c.name, c.color]));
     this.letters = letters(project.classes);
@@ -204,6 +206,7 @@ export class Bench extends Walk {
     if (this.side.contains(document.activeElement)) this.stage.focus();
     this.at = Math.max(0, this.list.indexOf(item));
     if (item !== this.desk.item) this.drop();
+    this.desk.turning = false;
     this.cursor = null;
     this.ghosts = null;
     this.hovered = "";

@@ -24,7 +24,8 @@ export function nameOf(p) {
   return `${p.run}:${p.idx}`;
 }
 
-/** Fires `change` when the sheet, the image or what is chosen changed. */
+/** Fires `change` when the sheet, the image or what is chosen changed, and `named` when a person has
+ * said what an image is, where images are classified. */
 export class Desk extends EventTarget {
   /** @param {import("../outbox/saving.js").Saver} saver */
   constructor(saver) {
@@ -44,8 +45,12 @@ export class Desk extends EventTarget {
     this.label = "";
     /** @type {Box[]} */
     this.clipboard = [];
+    /** @type {number | undefined} the image that it is from */
+    this.clipped = undefined;
     this.editable = true;
     this.byImage = false;
+    /** the page turns, so that a key that is pressed now is of no picture */
+    this.turning = false;
     /** @type {() => Record<string, any>} what a page adds to each save */
     this.extra = () => ({});
     saver.addEventListener("saved", (/** @type {any} */ e) => this.saved(e.detail));
@@ -239,7 +244,7 @@ export class Desk extends EventTarget {
 
   /** The class of the chosen boxes and of the next one; of the image, where images are classified. @param {string} label */
   classify(label) {
-    if (this.byImage) return this.commit("class", { label, accepted: [], rejected: [] });
+    if (this.byImage) return this.name(label);
     this.label = label;
     const other = this.chosen.filter((box) => box.label !== label).map((box) => ({
       ...box,
@@ -270,47 +275,6 @@ export class Desk extends EventTarget {
     if (chosen.length) this.select(chosen);
   }
 
-  /** @param {number} dx @param {number} dy */
-  nudge(dx, dy) {
-    const { width, height } = /** @type {Item} */ (this.item);
-    this.replace(this.chosen.map((box) => geometry.moved(box, dx, dy, width, height)), "nudge", {
-      calm: true,
-    });
-  }
-
-  /** @param {number} dx @param {number} dy */
-  stretch(dx, dy) {
-    const { width, height } = /** @type {Item} */ (this.item);
-    const pull = (/** @type {Box} */ b) =>
-      geometry.resized(
-        b,
-        "se",
-        { x: Math.max(b.x1 + 1, b.x2 + dx), y: Math.max(b.y1 + 1, b.y2 + dy) },
-        width,
-        height,
-      );
-    this.replace(this.chosen.map(pull), "resize", { calm: true });
-  }
-
-  /** @param {string} from */
-  paste(from) {
-    const { width, height, id } = /** @type {Item} */ (this.item);
-    const here = this.clipped === id;
-    this.add(
-      here
-        ? this.clipboard.map((b) => geometry.copied(b, 12, width, height))
-        : geometry.pasted(this.clipboard, width, height),
-      from,
-    );
-  }
-
-  copy() {
-    if (!this.chosen.length) return false;
-    this.clipboard = this.chosen;
-    this.clipped = this.item?.id;
-    return true;
-  }
-
   /** Refused detections of the run whose proposals lie here; an older sheet speaks of an older run. */
   get refused() {
     return this.sheet.run === this.item?.run ? this.sheet.rejected : [];
@@ -334,18 +298,33 @@ export class Desk extends EventTarget {
     );
   }
 
-  /** What a run says of a whole picture becomes its class, or (null) it has none of them.
-   * @param {string} action @param {{idx: number, label: string} | null} answer */
-  judge(action, answer) {
-    const accepted = answer ? [answer.idx] : [];
-    const label = answer?.label ?? "";
-    this.commit(action, { label, state: "done", boxes: [], accepted, ...this.refusing(answer ? [] : [0]) });
+  /** What is said of the images here. @returns {import("./keys.js").Labels} */
+  get of() {
+    return this.byImage ? "classes" : "boxes";
+  }
+
+  /** The one answer of a run, where images are classified. @returns {Proposal | null} */
+  get answer() {
+    return this.item?.proposals[0] ?? null;
+  }
+
+  /** The image is of that class, or ("") of none; what a run says of it is judged with it.
+   * @param {string} label */
+  name(label) {
+    if (!this.item || !this.editable || this.turning) return;
+    const { answer } = this;
+    const judged = answer && {
+      accepted: label ? [answer.idx] : [],
+      ...this.refusing(label ? [] : [answer.idx]),
+    };
+    this.commit(label ? "class" : "none of the classes", { label, state: "done", boxes: [], ...judged });
+    this.dispatchEvent(new CustomEvent("named", { detail: this.item.id }));
   }
 
   /** @param {Proposal[]} proposals */
   accept(proposals) {
     if (!proposals.length || !this.item) return;
-    if (this.byImage) return this.judge("accept", proposals[0]);
+    if (this.byImage) return this.name(proposals[0].label);
     const boxes = proposals.map((p) => this.taken(p));
     const meant = proposals.map((p) => p.idx);
     const rejected = this.refused.filter((idx) => !meant.includes(idx));
@@ -357,8 +336,8 @@ export class Desk extends EventTarget {
 
   /** @param {Proposal[]} proposals */
   reject(proposals) {
+    if (this.byImage) return this.name("");
     if (!proposals.length) return;
-    if (this.byImage) return this.judge("reject", null);
     this.commit("reject", this.refusing([...this.refused, ...proposals.map((p) => p.idx)]));
   }
 }

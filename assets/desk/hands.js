@@ -4,7 +4,7 @@
 export function hands(bench) {
   const { desk } = bench;
   return {
-    boxes: () => (bench.hidden ? [] : bench.targets()),
+    boxes: () => (bench.hidden || desk.byImage ? [] : bench.targets()),
     selected: () => desk.selected,
     drawing: () => bench.drawing && !desk.byImage,
     editable: () => desk.editable,

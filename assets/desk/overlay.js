@@ -30,6 +30,7 @@ export function boxMarks(bench) {
 
 /** @param {Bench} bench @param {CanvasRenderingContext2D} ctx @param {import("../canvas/view.js").View} view @param {number} pane */
 export function draw(bench, ctx, view, pane) {
+  if (bench.desk.byImage) return;
   const { draft } = bench.pointer;
   const named = marks(bench, draft);
   if (pane > 0) {

@@ -21,22 +21,30 @@ const SIGNS = {
 };
 
 const WRITES = ["draw", "undo", "redo"];
+/** What only those need who draw boxes. */
+const OF_BOXES = ["draw", "golden", "hide"];
 
 /** @param {string} page @param {(does: string) => any} run */
 export function toolbar(page, run) {
   const button = (/** @type {string} */ does) =>
-    h(WRITES.includes(does) ? "button.lp-tool.for-labeler" : "button.lp-tool", {
-      title: tip(does, page),
-      "aria-label": tip(does, page).replace(/ \(.*/, ""),
-      "data-does": does,
-      onclick: () => run(does),
-    }, icon(SIGNS[does]));
-  const gap = () => h("span.lp-gap", { "aria-hidden": "true" });
+    h(
+      `button.lp-tool${WRITES.includes(does) ? ".for-labeler" : ""}${
+        OF_BOXES.includes(does) ? ".for-boxes" : ""
+      }`,
+      {
+        title: tip(does, page),
+        "aria-label": tip(does, page).replace(/ \(.*/, ""),
+        "data-does": does,
+        onclick: () => run(does),
+      },
+      icon(SIGNS[does]),
+    );
+  const gap = (where = "") => h(`span.lp-gap${where}`, { "aria-hidden": "true" });
   const root = h(
     "div.lp-tools",
     { role: "toolbar", "aria-label": "Tools", "aria-orientation": "vertical" },
     ["draw"].map(button),
-    gap(),
+    gap(".for-boxes"),
     ["fit", "oneToOne"].map(button),
     gap(),
     ["golden", "hide", "light"].map(button),

@@ -193,6 +193,23 @@ export class Walk {
     return by > 0 ? this.first + this.list.length < this.total : this.first > 0;
   }
 
+  /** Takes a step back, also from behind what stands in the place of the picture. */
+  undone() {
+    const did = this.desk.undo();
+    if (did && !this.place.hidden && this.desk.item) this.open(this.desk.item);
+    return did;
+  }
+
+  /** A person has said what an image is: the next one. What is pressed before that stands there is of
+   * neither. @param {number} _image @returns {Promise<any>} whether there is none */
+  async named(_image) {
+    const { item } = this.desk;
+    this.desk.turning = true;
+    const ended = await this.step(1);
+    this.desk.turning = false;
+    return ended && this.desk.item === item;
+  }
+
   /** Says whether this was the last image that way. @param {number} by @returns {Promise<any>} */
   async step(by) {
     if (!this.list[this.at + by] && this.more(by)) await this.extend(by > 0 ? 1 : -1);

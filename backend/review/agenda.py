@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NotRequired
 
 from sqlalchemy import (
     ColumnElement,
@@ -25,7 +25,7 @@ from typing_extensions import TypedDict
 from backend.domain import Verdict
 from backend.errors import Invalid
 from backend.labels import images
-from backend.review import decisions, rule_filter
+from backend.review import closing, decisions, rule_filter
 from backend.storage import engine
 from backend.storage.classes import class_names
 from backend.storage.tables import DetectionRow, ImageRow, LeaseRow, RunImageRow
@@ -41,8 +41,9 @@ KEYS: dict[str, tuple[Any, bool]] = {
     "size": (RunImageRow.largest, True),
 }
 SORTS = tuple(KEYS)
-RULED = ("rule-pass", "rule-fail")
-STANDS = ("open", "pass", "fail", *RULED)
+RULED = ("rule-pass", "rule-fail", "rule-ask")
+SAID = ("pass", "fail", *(one.value for one in closing.ANSWERS))
+STANDS = ("open", *SAID, *RULED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Choice:
     sort: str = "doubt"
 
 
-RuledBoards = TypedDict("RuledBoards", {"pass": int, "fail": int})
+RuledBoards = TypedDict("RuledBoards", {"pass": int, "fail": int, "ask": NotRequired[int]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +113,8 @@ def take(
     first = [wanted] if wanted and _in_run(session, run_id, wanted) else []
     free = _next(session, run_id, choice, after, count - len(first) + 1)
     chosen = [image_id for image_id in free if image_id not in first]
-    mine = _reserve(session, run_id, [*first, *chosen][:count], holder, author)
-    return Taken(mine, _others(session, run_id, holder))
+    mine = reserve(session, run_id, [*first, *chosen][:count], holder, author)
+    return Taken(mine, others(session, run_id, holder))
 
 
 def look(
@@ -162,8 +163,8 @@ def ids(session: Session, run_id: int, choice: Choice, limit: int, after: int = 
 def _next(session: Session, run_id: int, choice: Choice, after: int, count: int) -> list[int]:
     """Open images that nobody has, in order after one, then from the start again."""
     where = and_(_where(session, run_id, choice), ~_held(run_id))
-    if "pass" not in choice.stands and "fail" not in choice.stands:
-        where = and_(where, decisions.board_is_open(run_id, RunImageRow.image_id))
+    if not {*SAID}.intersection(choice.stands):
+        where = and_(where, closing.is_open(session, run_id, RunImageRow.image_id))
     query = select(RunImageRow.image_id).order_by(*_order(choice.sort)).limit(count)
     later = _later(session, run_id, choice.sort, after) if after else None
     if later is None:
@@ -174,9 +175,10 @@ def _next(session: Session, run_id: int, choice: Choice, after: int, count: int)
     return [id_ for id_ in found if id_ != after][:count]
 
 
-def _reserve(
+def reserve(
     session: Session, run_id: int, image_ids: Sequence[int], holder: str, author: str
 ) -> tuple[int, ...]:
+    """Those of the images that this person now has to themselves, for a while."""
     until = now() + LEASE
     rows = [
         {"run_id": run_id, "image_id": id_, "holder": holder, "author": author, "until": until}
@@ -221,17 +223,16 @@ def _has_detection(session: Session, run_id: int, choice: Choice) -> ColumnEleme
 
 def _stands(session: Session, run_id: int, stand: str) -> ColumnElement[bool]:
     if stand in RULED:
-        failed = rule_filter.fails(session, run_id, RunImageRow.image_id)
-        return failed if stand == "rule-fail" else ~failed
-    return ~_reviewed(run_id) if stand == "open" else _board(run_id, (Verdict(stand),))
+        return rule_filter.of(session, run_id, RunImageRow.image_id, stand.removeprefix("rule-"))
+    if stand == "open":
+        return ~_closed(session, run_id)
+    verdict = Verdict(stand)
+    said = closing.answered if verdict in closing.ANSWERS else decisions.boards
+    return RunImageRow.image_id.in_(said(run_id, (verdict,)))
 
 
-def _reviewed(run_id: int) -> ColumnElement[bool]:
-    return _board(run_id, decisions.BOARD_VERDICTS)
-
-
-def _board(run_id: int, verdicts: Sequence[Verdict]) -> ColumnElement[bool]:
-    return RunImageRow.image_id.in_(decisions.boards(run_id, verdicts))
+def _closed(session: Session, run_id: int) -> ColumnElement[bool]:
+    return RunImageRow.image_id.in_(closing.closed(session, run_id))
 
 
 def _held(run_id: int) -> ColumnElement[bool]:
@@ -239,7 +240,8 @@ def _held(run_id: int) -> ColumnElement[bool]:
     return exists().where(LeaseRow.run_id == run_id, LeaseRow.image_id == RunImageRow.image_id)
 
 
-def _others(session: Session, run_id: int, holder: str) -> int:
+def others(session: Session, run_id: int, holder: str) -> int:
+    """How many others have images of a run before them."""
     query = select(func.count(func.distinct(LeaseRow.holder))).where(
         LeaseRow.run_id == run_id, LeaseRow.holder != holder
     )
@@ -273,21 +275,24 @@ def counts(session: Session, run_id: int, choice: Choice) -> tuple[int, int]:
     """How many images the choice has, and how many of them are still open."""
     query = select(func.count()).select_from(RunImageRow).where(_where(session, run_id, choice))
     total = session.scalar(query) or 0
-    return total, total - (session.scalar(query.where(_reviewed(run_id))) or 0)
+    return total, total - (session.scalar(query.where(_closed(session, run_id))) or 0)
 
 
 def ruled(session: Session, run_id: int) -> RuledBoards:
-    """How many images of a run the project's rule passes and fails, as the queue's filters do."""
-    total, failed = (
-        session.scalar(
-            select(func.count())
-            .select_from(RunImageRow)
-            .where(_where(session, run_id, Choice(stands=stands)))
-        )
-        or 0
-        for stands in ((), ("rule-fail",))
-    )
-    return {"pass": total - failed, "fail": failed}
+    """How many images of a run the project's rule passes and fails, as the queue's filters do.
+
+    Of classified pictures also those of which it asks a person.
+    """
+
+    def number(*stands: str) -> int:
+        chosen = _where(session, run_id, Choice(stands=stands))
+        return session.scalar(select(func.count()).select_from(RunImageRow).where(chosen)) or 0
+
+    failed = number("rule-fail")
+    if not closing.by_answer(session, run_id):
+        return {"pass": number() - failed, "fail": failed}
+    asking = number("rule-ask")
+    return {"pass": number() - failed - asking, "fail": failed, "ask": asking}
 
 
 def _score(text: str) -> float:

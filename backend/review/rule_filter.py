@@ -1,4 +1,8 @@
-"""The project's rule as a condition on boards of a run; `tally.verdict` says it of one."""
+"""The project's rule as a condition on boards of a run; `tally.verdict` says it of one.
+
+A classified picture fails for its class: the one that it was given, else the model's answer where
+that is sure enough; where it is not, a person is asked.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,37 @@ from typing import Any
 from sqlalchemy import ColumnElement, exists, false, func, or_
 from sqlalchemy.orm import Session, aliased
 
+from backend.domain import State
 from backend.projects import catalogue
-from backend.review import tally, views
+from backend.review import closing, tally, views
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
-from backend.storage.tables import BoxRow, DecisionRow, DetectionRow
+from backend.storage.tables import BoxRow, DecisionRow, DetectionRow, ImageRow
+
+
+def of(session: Session, run_id: int, image_id: Any, verdict: str) -> ColumnElement[bool]:
+    """Whether the rule says so of a board: it passes, fails, or (of a picture's answer) asks."""
+    if closing.by_answer(session, run_id):
+        return _of_answer(session, run_id, image_id)[verdict]
+    failed = fails(session, run_id, image_id)
+    return {"pass": ~failed, "fail": failed, "ask": false()}[verdict]
+
+
+def _of_answer(session: Session, run_id: int, image_id: Any) -> dict[str, ColumnElement[bool]]:
+    project = catalogue.get(session, views.project_of(session, run_id))
+    names, rule = class_names.of(session, project.id), views.rule(session, project.id)
+    every = [one.name for one in project.classes]
+    severe = [one.name for one in project.classes if one.severity >= rule["severity"]]
+    of_image = exists().where(ImageRow.id == image_id, ImageRow.state == State.DONE)
+    # What is of no class has severity 1.
+    bad = ImageRow.label_id.in_(names.members(severe))
+    strange = ImageRow.label_id.is_(None) if rule["severity"] <= 1 else false()
+    said = DetectionRow.run_id == run_id, DetectionRow.image_id == image_id
+    sure = exists().where(*said, _counting(names, rule, every))
+    surely_bad = exists().where(*said, _counting(names, rule, severe))
+    failed = of_image.where(or_(bad, strange)) | (~of_image & surely_bad)
+    asked = ~of_image & ~sure
+    return {"pass": ~failed & ~asked, "fail": failed, "ask": asked}
 
 
 def fails(session: Session, run_id: int, image_id: Any) -> ColumnElement[bool]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 from typing_extensions import TypedDict
 
+from backend import families
 from backend.domain import Detection, Run, Verdict
 from backend.errors import Conflict, Invalid, NotFound
 from backend.labels import gallery, images
 from backend.projects import catalogue
-from backend.review import decisions
+from backend.review import closing, decisions
 from backend.runs import placements
 from backend.storage import findings
 from backend.storage.classes import class_names
@@ -62,6 +63,7 @@ class Reviewed:
     accepted: tuple[int, ...]
     verdict: str
     decided: Mapping[int, str] = field(default_factory=dict)
+    chances: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +87,14 @@ def runs(session: Session, project_id: int) -> list[RunSummary]:
         .limit(MOST_RUNS)
     )
     found = [findings.run(row) for row in session.scalars(query)]
-    reviewed = _reviewed(session, [run.id for run in found])
+    reviewed = _reviewed(session, found)
     return [_summary(session, run, reviewed.get(run.id, 0)) for run in found]
 
 
 def summary(session: Session, run_id: int) -> RunSummary:
     """One run, also while it still runs."""
-    reviewed = _reviewed(session, [run_id]).get(run_id, 0)
-    return _summary(session, findings.get(session, run_id), reviewed)
+    run = findings.get(session, run_id)
+    return _summary(session, run, _reviewed(session, [run]).get(run_id, 0))
 
 
 def project_of(session: Session, run_id: int) -> int:
@@ -117,8 +119,14 @@ def items(session: Session, run_id: int, image_ids: Collection[int]) -> tuple[Re
     wanted = [image_id for image_id in image_ids if image_id in there]
     found = findings.detections(session, run_id, wanted)
     standing = decisions.standing(session, wanted, [run_id])
+    run = findings.get(session, run_id)
+    once = families.answers_once(run.family)
+    chances = findings.chances(session, run, wanted) if once else {}
     return tuple(
-        _reviewed_item(item, run_id, found[item.image.id], standing[item.image.id])
+        replace(
+            _reviewed_item(item, run_id, found[item.image.id], standing[item.image.id]),
+            chances=chances.get(item.image.id, {}),
+        )
         for item in placements.laid(session, gallery.items(session, wanted))
     )
 
@@ -158,7 +166,7 @@ def wall(
         rows += session.scalars(above.order_by(DetectionRow.score.asc()).limit(most))
         rows += session.scalars(below.order_by(DetectionRow.score.desc()).limit(most))
     rows.sort(key=lambda row: (abs(row.score - 0.5), row.image_id, row.idx))
-    return total, _tiles(session, run_id, rows[offset:most])
+    return total, tiles(session, run_id, rows[offset:most])
 
 
 def wall_classes(session: Session, run_id: int) -> dict[str, int]:
@@ -272,22 +280,33 @@ def _summary(session: Session, run: Run, reviewed: int) -> RunSummary:
     return RunSummary(run, seen, sum(classes.values()), classes, reviewed)
 
 
-def _reviewed(session: Session, run_ids: Sequence[int]) -> dict[int, int]:
-    """How many boards of each run have a verdict that stands."""
+def _reviewed(session: Session, found: Sequence[Run]) -> dict[int, int]:
+    """How many boards of each run have a verdict that stands, or pictures an answer."""
     row = DecisionRow
-    boards = (row.run_id.in_(run_ids), row.idx.is_(None), row.verdict.in_(decisions.BOARD_VERDICTS))
+    once = [run.id for run in found if families.answers_once(run.family)]
+    boxed = [run.id for run in found if run.id not in once]
+    boards = and_(
+        row.run_id.in_(boxed), row.idx.is_(None), row.verdict.in_(decisions.BOARD_VERDICTS)
+    )
+    answers = and_(row.run_id.in_(once), row.idx == closing.ANSWER)
+    return _standing(session, boards) | _standing(session, answers)
+
+
+def _standing(session: Session, *boards: ColumnElement[bool]) -> dict[int, int]:
+    row = DecisionRow
     newest = select(func.max(row.id)).where(*boards).group_by(row.run_id, row.image_id)
     query = select(row.run_id, func.count()).where(row.id.in_(newest), row.undoes.is_(None))
     return {run: number for run, number in session.execute(query.group_by(row.run_id))}
 
 
-def _tiles(session: Session, run_id: int, rows: list[DetectionRow]) -> tuple[Tile, ...]:
+def tiles(session: Session, run_id: int, rows: Sequence[DetectionRow]) -> tuple[Tile, ...]:
+    """Detections as the wall shows them, with what was said of each."""
     ids = {row.image_id for row in rows}
     query = select(ImageRow.id, ImageRow.sha256, ImageRow.width, ImageRow.height)
     pictures = {id_: rest for id_, *rest in session.execute(query.where(ImageRow.id.in_(ids)))}
     standing = decisions.standing(session, ids, [run_id])
     names = class_names.of_run(session, run_id)
-    tiles = []
+    made = []
     for row in rows:
         if row.image_id not in pictures:
             continue
@@ -295,5 +314,5 @@ def _tiles(session: Session, run_id: int, rows: list[DetectionRow]) -> tuple[Til
         said = standing[row.image_id].get(decisions.Subject(run_id, row.idx))
         one = findings.detection(row, names)
         verdict = said.verdict.value if said else ""
-        tiles.append(Tile(row.image_id, sha256, width, height, one, verdict))
-    return tuple(tiles)
+        made.append(Tile(row.image_id, sha256, width, height, one, verdict))
+    return tuple(made)

@@ -74,7 +74,7 @@ class _Answer:
         if other:
             return other
         if own or 0 in (sheet.accepted or ()):
-            return own[-1].label if own else self.label
+            return own[-1].label if own else sheet.label or self.label
         corrected = self.stands is not None and self.stands.verdict is Verdict.CORRECT
         return before if corrected and sheet.label == before else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import select
@@ -32,6 +32,7 @@ class Proposed:
     run_id: int
     proposer: str
     detections: tuple[Detection, ...]
+    chances: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,18 @@ def best(session: Session, project_id: int, image_ids: Collection[int]) -> dict[
     for image_id, run_id in chosen.items():
         by_run.setdefault(run_id, []).append(image_id)
     return {
-        image_id: Proposed(run_id, runs[run_id].words, detections)
+        image_id: Proposed(run_id, runs[run_id].words, detections, chances.get(image_id, {}))
         for run_id, images in by_run.items()
+        for chances in [_chances(session, run_id, images)]
         for image_id, detections in findings.detections(session, run_id, images).items()
     }
+
+
+def _chances(
+    session: Session, run_id: int, image_ids: Collection[int]
+) -> dict[int, dict[str, float]]:
+    run = findings.get(session, run_id)
+    return findings.chances(session, run, image_ids) if families.answers_once(run.family) else {}
 
 
 def _runs(session: Session, project_id: int) -> dict[int, _Run]:

@@ -219,6 +219,17 @@ def detections(
     return {image_id: tuple(boxes) for image_id, boxes in found.items()}
 
 
+def chances(session: Session, run: Run, image_ids: Collection[int]) -> dict[int, dict[str, float]]:
+    """How likely each class is, the likeliest first, of the images that have one answer."""
+    row, names = RunImageRow, class_names.of(session, run.project_id)
+    query = select(row.image_id, row.facts).where(row.run_id == run.id, row.image_id.in_(image_ids))
+    return {
+        image_id: {names.name(class_id, label): chance for class_id, label, chance in kept}
+        for image_id, facts in session.execute(query)
+        if (kept := facts.get(CHANCES))
+    }
+
+
 def detection(row: DetectionRow, names: Naming) -> Detection:
     """A row as it is shown: under the name that its class has today."""
     label, class_id = names.name(row.class_id, row.label), names.now(row.class_id, row.label)

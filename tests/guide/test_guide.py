@@ -139,11 +139,11 @@ def test_the_guide_lists_all_that_a_real_account_is_tried_with() -> None:
 def test_the_guide_lists_every_key_with_what_it_does_and_no_other() -> None:
     keys = "it.KEYS.filter((row) => row.words).map((row) => [it.shown(row.key), row])"
     there = {
-        (key, row["words"], row.get("on", "everywhere").lower())
+        (key, row["words"], row.get("on", "everywhere").lower(), row.get("of", "all"))
         for key, row in assets.value("desk/keys.js", keys)
     }
     rows = paper.table(PAGES["labelling"], "key")
-    listed = {(key, row[1], row[2].lower()) for row in rows for key in paper.code(row[0])}
+    listed = {(key, row[1], row[2].lower(), row[3]) for row in rows for key in paper.code(row[0])}
     assert listed == there
 
 

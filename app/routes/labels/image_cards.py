@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Literal, cast
 
@@ -55,7 +55,8 @@ class Proposal(Detection):
 class DeskImage(ImageCard):
     """An image on the canvas, with what `run` proposes and what was said of that by numbers.
 
-    A `repeat` was judged before and is shown unmarked; its number is below zero.
+    A `repeat` was judged before and is shown unmarked; its number is below zero. `chances` are
+    those of the classes, the likeliest first, where the image has one answer.
     """
 
     proposals: Sequence[Proposal] = ()
@@ -65,6 +66,7 @@ class DeskImage(ImageCard):
     accepted: Sequence[int] = ()
     verdict: BoardVerdict = ""
     repeat: bool = False
+    chances: Mapping[str, float] = field(default_factory=dict)
 
 
 OF_DETECTION = attrgetter(*(one.name for one in fields(Detection)))
@@ -75,7 +77,9 @@ def card(one: GalleryImage) -> ImageCard:
     return ImageCard(**_shown(one))
 
 
-def proposed(one: GalleryImage, by: Proposed | None, rejected: Sequence[int]) -> DeskImage:
+def proposed(
+    one: GalleryImage, by: Proposed | None, rejected: Sequence[int], accepted: Sequence[int]
+) -> DeskImage:
     """An image with what the best model proposes for it, if one has seen it."""
     if by is None:
         return DeskImage(**_shown(one))
@@ -85,6 +89,8 @@ def proposed(one: GalleryImage, by: Proposed | None, rejected: Sequence[int]) ->
         proposer=by.proposer,
         run=by.run_id,
         rejected=rejected,
+        accepted=accepted,
+        chances=by.chances,
     )
 
 
@@ -101,6 +107,7 @@ def reviewed(one: Reviewed, repeat: bool = False) -> DeskImage:
         accepted=one.accepted,
         verdict=cast(BoardVerdict, one.verdict),
         repeat=repeat,
+        chances=one.chances,
     )
 
 

@@ -136,7 +136,12 @@ def around(
         standing = decisions.standing(session, ids, runs) if runs else {}
     at.previews.ahead(windows.large(window.items))
     shown = [
-        image_cards.proposed(item, by, _refused(standing.get(item.image.id, {}), by))
+        image_cards.proposed(
+            item,
+            by,
+            _said(standing.get(item.image.id, {}), by, Verdict.FALSE_CALL),
+            _said(standing.get(item.image.id, {}), by, Verdict.ACCEPT),
+        )
         for item in items
         for by in [proposed.get(item.image.id)]
     ]
@@ -197,10 +202,12 @@ def read(body: bytes) -> decisions.Sheet:
         raise Invalid(f"This save cannot be used: {unusable.words(error.errors())}.") from error
 
 
-def _refused(
-    standing: Mapping[decisions.Subject, decisions.Standing], by: proposals.Proposed | None
+def _said(
+    standing: Mapping[decisions.Subject, decisions.Standing],
+    by: proposals.Proposed | None,
+    verdict: Verdict,
 ) -> list[int]:
-    return decisions.numbers(standing, by.run_id, Verdict.FALSE_CALL) if by else []
+    return decisions.numbers(standing, by.run_id, verdict) if by else []
 
 
 def _save(at: premises.Premises, image: int, body: bytes, person: Person) -> Revision:

@@ -75,7 +75,7 @@ class BulkChange(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     images: list[int] = Field(min_length=1, max_length=200_000)
-    action: Literal["split", "group", "state", "delete", "restore"]
+    action: Literal["split", "group", "state", "class", "class-back", "delete", "restore"]
     value: str = Field("", max_length=300)
 
 

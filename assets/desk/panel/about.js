@@ -110,7 +110,9 @@ export function revisions({ desk, restored, renew, preview }) {
         h(
           "small",
           {},
-          `${r.author || "–"}, ${words.ago(r.at)}, ${words.many(r.boxes.length, "box", "boxes")}`,
+          `${r.author || "–"}, ${words.ago(r.at)}, ${
+            desk.byImage ? r.label || "no class" : words.many(r.boxes.length, "box", "boxes")
+          }`,
         ),
       ),
       r.version !== item.version && desk.editable &&

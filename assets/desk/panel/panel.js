@@ -1,7 +1,7 @@
 /** The panel beside the picture: classes, the boxes of this image, proposals, the image itself, history. */
 
 import { fill, h, say } from "../../common/dom.js";
-import { swatch } from "../../common/letters.js";
+import { keyOf, swatch } from "../../common/letters.js";
 import * as words from "../../common/words.js";
 import { atLeast, clipped } from "../../canvas/boxes.js";
 import { nameOf } from "../desk.js";
@@ -53,13 +53,13 @@ export function classes({ desk, color, letter }) {
     h(
       "button.lp-class",
       {
-        title: `${c.name}${hotkey(desk, c) ? ` (${hotkey(desk, c)})` : ""}`,
+        title: `${c.name}${keyOf(desk.classes, c) ? ` (${keyOf(desk.classes, c)})` : ""}`,
         onclick: () => desk.classify(c.name),
       },
       swatch(color(c.name), letter(c.name)),
       h("span.lp-name", {}, c.name),
       h("span.lp-number"),
-      h("kbd", {}, hotkey(desk, c)),
+      h("kbd", {}, keyOf(desk.classes, c)),
     )
   );
   const render = () => {
@@ -69,7 +69,7 @@ export function classes({ desk, color, letter }) {
     fill(
       list,
       matches().slice(0, 200).map((c) => {
-        const button = row(c, `${c.color}${hotkey(desk, c)} ${letter(c.name)}`);
+        const button = row(c, `${c.color}${keyOf(desk.classes, c)} ${letter(c.name)}`);
         state(button, "aria-pressed", current(desk) === c.name);
         say(button.querySelector(".lp-number"), String(counts[c.name] ?? ""));
         return button;
@@ -105,13 +105,6 @@ function state(element, name, value) {
 /** What a drawn box or, in a classification project, the image is. @param {Desk} desk */
 function current(desk) {
   return desk.byImage ? desk.sheet.label : desk.label;
-}
-
-/** @param {Desk} desk @param {Class} c */
-export function hotkey(desk, c) {
-  const at = desk.classes.indexOf(c);
-  return c.hotkey ||
-    (at < 9 && !desk.classes.some((other) => other.hotkey === String(at + 1)) ? String(at + 1) : "");
 }
 
 /** @param {Page & {look: (r: import("../types.js").Rectangle) => void}} page */
@@ -181,7 +174,7 @@ export function boxList({ desk, color, letter, look }) {
     follow(rows[shown.findIndex((b) => desk.selected.has(b.id))]);
   };
   return {
-    root: h("section.lp-section.lp-grow", {}, h("h3", {}, "Boxes", count), list, numbers.root),
+    root: h("section.lp-section.lp-grow.for-boxes", {}, h("h3", {}, "Boxes", count), list, numbers.root),
     render,
     focus: numbers.focus,
   };
@@ -302,7 +295,7 @@ export function proposals({ desk, threshold, setThreshold, color, letter, accept
     list,
     all,
   );
-  root.classList.add("lp-grow");
+  root.classList.add("lp-grow", "for-boxes");
   const render = () => {
     const shown = desk.proposals.filter((p) => p.score >= threshold());
     root.hidden = !desk.item?.proposals.length;

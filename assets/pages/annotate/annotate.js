@@ -1,6 +1,7 @@
 /** Annotate: draw and correct boxes, image by image. */
 
 import * as about from "../../desk/panel/about.js";
+import { answer } from "../../desk/panel/answer.js";
 import { Bench } from "../../desk/bench.js";
 import { dress } from "../../desk/dress.js";
 import * as boxes from "../../canvas/boxes.js";
@@ -28,6 +29,8 @@ class Annotate extends Bench {
     /** @type {Set<number>} images whose revisions were looked up to be taken back */
     this.recalled = new Set();
     this.me = "";
+    /** @type {number[]} images that were named one after the other, to go back to */
+    this.ways = [];
     this.desk.history.outlive((image) => this.desk.sheets.get(image));
     this.threshold = Number(memory.read("proposals") ?? 0.3);
     const parts = this.parts();
@@ -38,6 +41,7 @@ class Annotate extends Bench {
     this.historyPanel = about.revisions(parts);
     this.panels = [
       this.classPanel,
+      answer({ ...parts, judge: (what) => this.judge(what), order: true }),
       this.boxPanel,
       this.proposalPanel,
       this.aboutPanel,
@@ -116,11 +120,25 @@ class Annotate extends Bench {
 
   /** @param {"accept" | "reject"} what */
   decide(what) {
+    if (this.desk.byImage) return this.judge(what);
     const meant = this.meant();
     if (!meant.length) return this.stage.hint("There is no proposal left on this image.");
     this.desk[what](meant);
     const next = this.meant()[0];
     return this.desk.select(next ? [nameOf(next)] : []);
+  }
+
+  /** What a model says of the whole picture. @param {"accept" | "reject"} what */
+  judge(what) {
+    const { answer } = this.desk;
+    if (what === "reject") return this.desk.name("");
+    return answer ? this.desk.name(answer.label) : this.stage.hint("No model has looked at this picture.");
+  }
+
+  /** @override @param {number} image */
+  async named(image) {
+    this.ways.push(image);
+    if (await super.named(image)) this.finished();
   }
 
   acceptAll() {
@@ -145,7 +163,7 @@ class Annotate extends Bench {
         "div.lp-empty",
         {},
         h("h2", {}, "That was the last image of this view"),
-        h("p", {}, kept, " A retrained model learns from it, and proposes the next boxes better."),
+        h("p", {}, kept, " A retrained model learns from it, and proposes the next ones better."),
         h(
           "div.row",
           {},
@@ -156,6 +174,7 @@ class Annotate extends Bench {
       ),
     );
     this.place.hidden = false;
+    this.desk.turning = true;
   }
 
   async skip() {
@@ -192,9 +211,10 @@ class Annotate extends Bench {
   /** Takes back what was done here last; in a tab that does not know it, the revisions tell what that was. */
   async takeBack() {
     const { desk } = this;
+    if (desk.byImage && !desk.history.of(desk.item?.id ?? 0).past.length) await this.goBack();
     const { item } = desk;
     if (
-      desk.undo() || !item?.version || !desk.editable || this.recalled.has(item.id) ||
+      this.undone() || !item?.version || !desk.editable || this.recalled.has(item.id) ||
       desk.history.of(item.id).future.length
     ) return;
     this.recalled.add(item.id);
@@ -204,7 +224,13 @@ class Annotate extends Bench {
     ) => (toast(error.message, "failed"), { revisions: [] }));
     if (desk.item !== item || desk.history.of(item.id).past.length) return;
     desk.history.remember(item.id, pastOf(answer.revisions.reverse(), this.me, desk.sheet));
-    if (!desk.undo()) this.stage.hint("There is nothing of yours to take back.");
+    if (!this.undone()) this.stage.hint("There is nothing of yours to take back.");
+  }
+
+  /** To the picture that was named last: naming it has turned the page. */
+  async goBack() {
+    const last = this.ways.pop();
+    if (last && last !== this.desk.item?.id) await this.jump(last);
   }
 
   /** @override @param {import("../../desk/types.js").Known} answer */
@@ -216,9 +242,9 @@ class Annotate extends Bench {
   /** @override */
   press() {
     super.press();
-    if (this.desk.editable && this.desk.item?.version && !this.recalled.has(this.desk.item.id)) {
-      this.tools.enable("undo", true);
-    }
+    const { item, byImage, editable } = this.desk;
+    const known = item?.version && !this.recalled.has(item.id);
+    if (editable && (known || (byImage && this.ways.length))) this.tools.enable("undo", true);
   }
 
   async unlabelled() {
@@ -272,7 +298,7 @@ class Annotate extends Bench {
     if (!this.project) {
       return nothingChosen(
         "Annotate",
-        "Here you draw boxes around defects, and correct what a model proposes.",
+        "Here you draw boxes around defects, or name what a picture shows, and correct what a model proposes.",
       );
     }
     const filtered = this.filters.toString();
@@ -283,9 +309,7 @@ class Annotate extends Bench {
       h(
         "p",
         {},
-        filtered
-          ? "Widen the filter in Browse."
-          : "Here you draw boxes around defects. First a project needs images.",
+        filtered ? "Widen the filter in Browse." : "Here you label images. First a project needs some.",
       ),
       h("button.lp-button.primary", { onclick: () => go({ tab: "browse", image: "" }) }, "Open Browse"),
     );

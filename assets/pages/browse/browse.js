@@ -48,6 +48,7 @@ class Browse {
     this.wall.told.keys = showKeys;
     this.wall.told.remove = () => this.bulk.remove();
     this.wall.told.undo = () => this.bulk.takeBack();
+    this.wall.told.other = (event) => this.name(event);
     this.wall.told.search = () => this.filters.search.focus();
     this.nothing = h("div.empty.over", { hidden: true });
     this.frame = h(
@@ -149,10 +150,24 @@ class Browse {
   async classes(base) {
     /** @type {import("../../common/answers.js").Project} */
     const found = (this.of = await get(base));
+    const whole = found.task === "classify";
+    this.frame.dataset.of = whole ? "classes" : "boxes";
+    this.bulk.classes = whole ? found.classes : [];
+    this.filters.whole = whole;
+    for (const one of this.sort.options) one.hidden = whole && one.value === "boxes";
     const signs = letters(found.classes);
     return Object.fromEntries(
       found.classes.map((one) => [one.name, { color: one.color, letter: signs[one.name] ?? "" }]),
     );
+  }
+
+  /** A key that may be that of a class. @param {KeyboardEvent} event */
+  name(event) {
+    if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return false;
+    const item = this.wall.item(this.wall.current);
+    const named = this.bulk.name(event.key, item ? [item.id] : []);
+    if (named && !this.wall.picked.size) this.wall.move(1, false);
+    return named;
   }
 
   reload() {
@@ -219,6 +234,8 @@ const KEYS = [
   ["Enter", "Open in Annotate"],
   ["X or Space", "Choose this one"],
   ["Ctrl A", "Choose all that the filters show"],
+  ["1–9", "Class of the chosen ones, or of this one, where pictures are classified"],
+  ["R", "None of the classes, likewise"],
   ["Esc", "Choose none"],
   ["Del", "Delete the chosen ones"],
   ["Z", "Take back the last change of many"],

@@ -5,11 +5,13 @@ import { ask } from "../../common/dialog.js";
 import { field, fill, h, select } from "../../common/dom.js";
 import { send } from "../../common/net.js";
 import { attempt, go, project, site, toast } from "../../common/site.js";
+import { keyOf, ofKey } from "../../common/letters.js";
 import { exportFrom } from "../projects/transfers.js";
 import { count, many } from "../../common/words.js";
 
+const NONE = "-"; // of the splits, or of the classes
 const SPLITS = [["", "Set split"], ["train", "Train"], ["val", "Validation"], ["test", "Test"], [
-  "-",
+  NONE,
   "Not assigned",
 ]];
 const STATES = [["", "Set state"], ["new", "New"], ["started", "Started"], ["done", "Done"], [
@@ -22,6 +24,7 @@ const SAID = {
   split: "Split set",
   state: "State set",
   group: "Lot set",
+  class: "Class set",
   delete: "Deleted",
   restore: "Brought back",
 };
@@ -38,6 +41,8 @@ export class Bulk {
     this.ids = new Set();
     this.clear = () => {};
     this.all = () => {};
+    /** @type {readonly import("../../common/answers.js").Class[]} of whole pictures, where they have one */
+    this.classes = [];
     /** @type {Done[]} changes of this tab that can be taken back, with their project */
     this.past = [];
     this.element = h("div.bulk", { role: "toolbar", "aria-label": "Chosen images", hidden: true });
@@ -61,7 +66,7 @@ export class Bulk {
   draw() {
     /** @param {string[][]} choices @param {Action} action @param {string} label */
     const pick = (choices, action, label) =>
-      select(choices, "", (value) => value && this.run(action, value === "-" ? "" : value), {
+      select(choices, "", (value) => value && this.run(action, value === NONE ? "" : value), {
         "aria-label": label,
         class: "for-labeler",
       });
@@ -72,10 +77,11 @@ export class Bulk {
         onclick: () => this.all(),
         title: "Select all images that the filters show (Ctrl+A)",
       }, "Select all"),
+      this.classes.length > 0 && pick(this.choices(), "class", "Set class"),
       pick(SPLITS, "split", "Set split"),
       pick(STATES, "state", "Set state"),
       h("button.for-labeler", { onclick: () => this.group() }, "Set lot"),
-      h("button.for-labeler", {
+      h("button.for-labeler.for-boxes", {
         onclick: () => this.propose(),
         title: "Compare these boards with their goldens",
       }, "Propose from golden"),
@@ -90,6 +96,30 @@ export class Bulk {
       h("button.danger.for-labeler", { onclick: () => this.remove(), title: "Delete (Del)" }, "Delete"),
       h("button.quiet", { onclick: () => this.clear(), title: "Clear the selection (Esc)" }, "Clear"),
     );
+  }
+
+  /** The classes with their keys, and none of them. @returns {string[][]} */
+  choices() {
+    const named = this.classes.map((one) => {
+      const key = keyOf(this.classes, one);
+      return [one.name, key ? `${one.name} (${key})` : one.name];
+    });
+    return [["", "Set class"], ...named, [NONE, "None of the classes (R)"]];
+  }
+
+  /** A key gives the chosen images a class, or the one at hand where none is chosen.
+   * @param {string} key @param {number[]} current */
+  name(key, current) {
+    const found = key === "r" ? { name: "" } : ofKey(this.classes, key);
+    if (!found || !this.classes.length || !this.may()) return false;
+    const images = this.ids.size ? [...this.ids] : current;
+    if (images.length) this.run("class", found.name, images);
+    return images.length > 0;
+  }
+
+  /** Whether this person may change anything. */
+  may() {
+    return document.documentElement.dataset.role !== "viewer";
   }
 
   async group() {
@@ -123,9 +153,8 @@ export class Bulk {
     return this.run("delete", "");
   }
 
-  /** @param {Action} action @param {string} value */
-  async run(action, value) {
-    const images = [...this.ids];
+  /** @param {Action} action @param {string} value @param {number[]} [images] */
+  async run(action, value, images = [...this.ids]) {
     /** @type {Done} */
     const done = { of: project(), steps: [] };
     const { changed, error } = await inParts({ action, value, images }, SAID[action], done.steps);

@@ -32,6 +32,12 @@ const GROUPS = [
   ["group", "Lot", { none: "No lot" }],
   ["author", "Last edited by", { none: "Nobody yet" }],
 ];
+/** @type {Partial<Record<keyof ImageCounts, [string, Record<string, string>]>>} what they are called where
+ * pictures are classified */
+const WHOLE = {
+  class: ["Class", { none: "None" }],
+  proposals: ["A model's answer", { yes: "Has one", no: "Has none" }],
+};
 const SHOWN = 8;
 
 export class Filters {
@@ -52,6 +58,8 @@ export class Filters {
     this.open = new Set();
     /** @type {ImageCounts | null} */
     this.counts = null;
+    /** whether pictures are classified, not boxed */
+    this.whole = false;
   }
 
   /** @param {() => void} work */
@@ -91,7 +99,10 @@ export class Filters {
     };
     fill(
       this.lists,
-      GROUPS.map(([name, title, words]) => this.group(name, title, words, orders[name], chosen, looks)),
+      GROUPS.map(([name, ...other]) => {
+        const [title, words] = this.whole ? WHOLE[name] ?? other : other;
+        return this.group(name, title, words, orders[name], chosen, looks);
+      }),
     );
     this.clear.hidden = ![...chosen.keys()].some((name) => name !== "sort");
     if (focused) {
@@ -117,7 +128,7 @@ export class Filters {
       onclick: () => (this.open.add(name), this.draw(chosen, looks)),
     }, `${values.length - shown.length} more`);
     return h(
-      "fieldset",
+      name === "golden" ? "fieldset.for-boxes" : "fieldset",
       {},
       h("legend", {}, title),
       shown.map((value) =>

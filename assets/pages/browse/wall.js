@@ -15,7 +15,8 @@ const AHEAD = 1;
 /** @typedef {import("./cell.js").Looks} Looks */
 /**
  * @typedef {{open: (item: Item) => void, picked: (ids: Set<number>) => void, counted: (total: number) => void,
- *   all?: () => void, remove?: () => void, undo?: () => void, search?: () => void, keys?: () => void}} Told
+ *   all?: () => void, remove?: () => void, undo?: () => void, search?: () => void, keys?: () => void,
+ *   other?: (event: KeyboardEvent) => boolean}} Told `other`: a key that means nothing here
  */
 
 export class Wall {
@@ -331,7 +332,7 @@ export class Wall {
     if (event.key === "?") return this.told.keys?.(), true;
     if (event.key === "Delete" && this.picked.size) return this.told.remove?.(), true;
     if (event.key === "z") return this.told.undo?.(), true;
-    return false;
+    return this.told.other?.(event) ?? false;
   }
 
   /** @param {number} by @param {boolean} extend */

@@ -6,8 +6,6 @@ import * as words from "../../common/words.js";
 
 /** What was decided, and what comes next. @param {import("./review.js").Review} page @returns {HTMLElement} */
 export function finished(page) {
-  const verdicts = page.list.map((item) => page.desk.sheets.get(item.id)?.verdict).filter(Boolean);
-  const failed = verdicts.filter((verdict) => verdict === "fail").length;
   return h(
     "div.lp-empty",
     {},
@@ -23,9 +21,7 @@ export function finished(page) {
     h(
       "p",
       {},
-      `You decided ${words.many(verdicts.length, "board")} just now: ${
-        verdicts.length - failed
-      } passed, ${failed} failed. Your corrections are the labels of the next training.`,
+      `${decided(page)} Your corrections are the labels of the next training.`,
     ),
     h(
       "div.row",
@@ -35,6 +31,20 @@ export function finished(page) {
       retrain(),
     ),
   );
+}
+
+/** @param {import("./review.js").Review} page @returns {string} */
+function decided({ list, desk }) {
+  const sheets = list.flatMap((item) => desk.sheets.get(item.id) ?? []);
+  if (desk.byImage) {
+    const said = sheets.filter((sheet) => sheet.accepted.length + sheet.rejected.length);
+    return `You answered ${words.many(said.length, "picture")} just now.`;
+  }
+  const verdicts = sheets.map((sheet) => sheet.verdict).filter(Boolean);
+  const failed = verdicts.filter((verdict) => verdict === "fail").length;
+  return `You decided ${words.many(verdicts.length, "board")} just now: ${
+    verdicts.length - failed
+  } passed, ${failed} failed.`;
 }
 
 /** @param {string} stands the verdict that the queue is of, "" where it is of open boards @returns {HTMLElement} */

@@ -87,7 +87,6 @@ export function meant(page) {
 export function accept(desk, stands) {
   const fresh = stands.filter((s) => !s.own);
   if (!fresh.length) return;
-  if (desk.byImage) return desk.judge("accept", fresh[0].detection);
   const over = fresh.filter((s) => s.label).map((s) => s.detection.idx);
   const bare = fresh.filter((s) => !s.label).map((s) => desk.taken(s.detection));
   const indices = fresh.map((s) => s.detection.idx);
@@ -101,7 +100,6 @@ export function accept(desk, stands) {
 /** A refused detection takes its own box with it. @param {Desk} desk @param {Stand[]} stands */
 export function reject(desk, stands) {
   const indices = stands.map((s) => s.detection.idx);
-  if (desk.byImage && stands.length) return desk.judge("false call", null);
   const own = new Set(stands.map((s) => s.own?.id));
   desk.commit("false call", {
     boxes: desk.sheet.boxes.filter((box) => !own.has(box.id)),
@@ -118,7 +116,7 @@ export function defect(page) {
   const button = (key, text, does, run) =>
     h("button.lp-button", { onclick: run, title: tip(does, "review") }, h("kbd", {}, key), text);
   const root = h(
-    "section.lp-section",
+    "section.lp-section.for-boxes",
     {},
     title,
     page.closeup.root,
@@ -183,7 +181,7 @@ export function list(page) {
       words,
     );
   const root = h(
-    "section.lp-section",
+    "section.lp-section.for-boxes",
     {},
     h("h3", {}, "Found", count),
     h("div.lp-toggles", {}, toggle("showLabels", "Labels"), toggle("showDetections", "Detections")),
@@ -247,7 +245,7 @@ export function board(page) {
     "Done, next",
   );
   const root = h(
-    "section.lp-section",
+    "section.lp-section.for-boxes",
     {},
     h("h3", {}, "Board"),
     rule,

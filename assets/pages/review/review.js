@@ -1,6 +1,7 @@
 /** Review: go through what a run found, say what is right, and the labels are better. */
 
 import { dress } from "../../desk/dress.js";
+import { answer } from "../../desk/panel/answer.js";
 import { closeup } from "../../canvas/closeup.js";
 import { previewUrl } from "../../canvas/picture_cache.js";
 import { nameOf } from "../../desk/desk.js";
@@ -48,6 +49,7 @@ export class Review extends Reserving {
     );
     this.classPanel = panel.classes(this.parts());
     this.panels = [
+      answer({ ...this.parts(), judge: (what) => this.decide(what) }),
       judging.defect(this),
       judging.list(this),
       judging.board(this),
@@ -189,6 +191,7 @@ export class Review extends Reserving {
   finished() {
     fill(this.place, ends.finished(this));
     this.place.hidden = false;
+    this.desk.turning = true;
   }
 
   /** @override @param {Item} item */
@@ -260,6 +263,7 @@ export class Review extends Reserving {
   /** @param {"accept" | "reject"} what */
   decide(what) {
     if (!this.desk.item || !this.desk.editable) return;
+    if (this.desk.byImage) return this.desk.name(what === "accept" ? this.desk.answer?.label ?? "" : "");
     const meant = judging.meant(this);
     if (!meant.length) return this.stage.hint("Everything here is decided. Enter goes on.");
     judging[what](this.desk, meant);
@@ -269,6 +273,7 @@ export class Review extends Reserving {
   /** @param {Item["verdict"]} verdict "": as the rule says */
   finish(verdict) {
     if (!this.desk.item || !this.desk.editable) return undefined;
+    if (this.desk.byImage) return this.step(1);
     const chosen = verdict || verdicts.board(this.desk, this.ruled, this.rule).verdict;
     this.desk.commit("reviewed", { state: "done", verdict: chosen });
     return this.step(1);
@@ -277,7 +282,7 @@ export class Review extends Reserving {
   /** Takes back the last decision; after a reload the server tells which it was. */
   async takeBack() {
     const { desk } = this;
-    if (!desk.editable || desk.undo()) return undefined;
+    if (!desk.editable || this.undone()) return undefined;
     while (this.saver.entries.size) {
       if (this.saver.status.kind !== "saving") return this.stage.hint("Not everything is saved yet.");
       await new Promise((done) => this.saver.addEventListener("status", done, { once: true }));
@@ -293,7 +298,7 @@ export class Review extends Reserving {
       answer.image,
       answer.past.map((sheet) => ({ ...desk.sheet, ...sheet })),
     );
-    return desk.undo();
+    return this.undone();
   }
 
   /** @override */

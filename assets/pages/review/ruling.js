@@ -37,7 +37,7 @@ export function scores(page) {
   const all = slider("Least score shown", () => page.least, (v) => page.setLeast(v));
   return {
     root: h(
-      "section.lp-section",
+      "section.lp-section.for-boxes",
       { title: "Detections below it are hidden from you alone; the rule does not change" },
       h("h3", {}, "Shown from this score"),
       all.root,
@@ -80,14 +80,14 @@ export function rule(page) {
       h("label", {}, h("span", {}, "Fails from"), severity),
       h(
         "label",
-        { title: "A detection below it fails no board, for all who review this project" },
+        { title: "What is below it fails nothing; a picture that has one answer goes to a person" },
         h("span", {}, "Counts from score"),
         counts.root,
       ),
     ),
     h("p.lp-rule", {}, "Each class may have its own:"),
     each,
-    h("div.lp-each", {
+    h("div.lp-each.for-boxes", {
       title: "A few boards come back unmarked, so that the report can say how well answers agree.",
     }, h("label", {}, h("span", {}, "Blind repeats"), repeats)),
   );

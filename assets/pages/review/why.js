@@ -2,6 +2,7 @@
 
 import { fill, h } from "../../common/dom.js";
 import * as net from "../../common/net.js";
+import { nameOf } from "../../desk/desk.js";
 
 /** @param {{desk: import("../../desk/desk.js").Desk}} page */
 export function why(page) {
@@ -9,10 +10,11 @@ export function why(page) {
   const details = h("details.lp-section", { ontoggle: () => load() }, h("summary", {}, "Why"), chain);
   let shown = "";
   const load = async () => {
-    const [id] = page.desk.selected;
-    const { item } = page.desk;
+    const { item, byImage } = page.desk;
+    const [id] = byImage ? (page.desk.answer ? [nameOf(page.desk.answer)] : []) : page.desk.selected;
     if (!details.open || !item || !id) {
-      return fill(chain, details.open && h("li", {}, "Choose a detection or a label."));
+      const none = byImage ? "No model has looked at this picture." : "Choose a detection or a label.";
+      return fill(chain, details.open && h("li", {}, none));
     }
     if (item.repeat) return fill(chain, h("li", {}, "Nothing is told of this image before it is decided."));
     const name = id.includes(":") ? `${id.split(":")[0]}:${item.id}:${id.split(":")[1]}` : `${item.id}:${id}`;

@@ -39,7 +39,9 @@ FOUND = "detection d WHERE d.run_id = run_image.run_id AND d.image_id = run_imag
 COUNT_FOUND = f"(SELECT COUNT(*) FROM {FOUND})"
 BEST = f"(SELECT COALESCE(MAX(d.score), 0) FROM {FOUND})"
 LARGEST = f"(SELECT COALESCE(MAX((d.x2 - d.x1) * (d.y2 - d.y1)), 0) FROM {FOUND})"
-DOUBT = f"(SELECT COALESCE(MAX(1 - ABS(2 * d.score - 1)), 0) FROM {FOUND})"
+# Where a picture has one answer, its doubt is that between the classes, as its facts have them.
+DOUBT = f"""(CASE WHEN run_image.facts LIKE '%"{findings.CHANCES}"%' THEN run_image.doubt
+ELSE (SELECT COALESCE(MAX(1 - ABS(2 * d.score - 1)), 0) FROM {FOUND}) END)"""
 OF_RUNS = """run_image s JOIN run ON run.id = s.run_id
 WHERE s.image_id = image.id AND run.project_id = image.project_id
 AND run.source NOT LIKE '%"path"%'"""

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from backend.domain import Box, Revision, State
-from backend.errors import NotFound
+from backend.domain import Box, Revision, State, Task
+from backend.errors import Invalid, NotFound
 from backend.labels import bulk, images, labelling
 from backend.labels.bulk import Change
 from backend.labels.images import NewImage
@@ -65,6 +65,50 @@ def test_done_again_it_changes_nothing_and_undone_it_is_as_before(database: Data
     with database.read.begin() as session:
         states = [images.get(session, id_).state for id_ in ids]
     assert states == [State.NEW, State.DONE] * 3
+
+
+def _classified(database: Database) -> tuple[int, list[int]]:
+    with database.write.begin() as session:
+        project = catalogue.create(session, "sorts", Task.CLASSIFY, ["good", "bad"]).id
+        new = [NewImage("a", "a" * 64, 9, 9, label="bad", labelled=True), NewImage("b", "b", 9, 9)]
+        images.add(session, project, new, "ann")
+        return project, sorted(images.ids(session, project, ["a", "b"]).values())
+
+
+def _named(database: Database, ids: Sequence[int]) -> list[tuple[str, State, int]]:
+    with database.read.begin() as session:
+        found = [images.get(session, one) for one in ids]
+    return [(one.label, one.state, one.version) for one in found]
+
+
+def test_a_class_for_many_is_a_revision_of_each_and_undone_all_is_as_before(
+    database: Database,
+) -> None:
+    project, ids = _classified(database)
+    before = [("bad", State.DONE), ("", State.NEW)]
+    for name in ("good", ""):
+        did = bulk.change(database.write.begin, project, Change("class", name), ids, "ben")
+        assert [one[:2] for one in _named(database, ids)] == [(name, State.DONE)] * 2
+        for step in did.undo:
+            back = Change(step.action, step.value)
+            bulk.change(database.write.begin, project, back, step.images, "ben")
+        assert [one[:2] for one in _named(database, ids)] == before
+    assert [one[2] for one in _named(database, ids)] == [5, 4]
+    assert _newest(database, ids[0]).label == "bad"
+
+
+def test_a_class_is_given_only_where_pictures_have_one_and_it_is_known(database: Database) -> None:
+    project, ids = _classified(database)
+    boxed, others = _filled(database, 2)
+    for of, some, wanted, words in (
+        (project, ids, Change("class", "worse"), "no class 'worse'"),
+        (boxed, others, Change("class", "bad"), "no class as a whole"),
+        (project, ids, Change("class-back", "done"), "no state with the number"),
+        (project, ids, Change("class-back", "lost 1"), "no state 'lost'"),
+    ):
+        with pytest.raises(Invalid, match=words):
+            bulk.change(database.write.begin, of, wanted, some, "ben")
+    assert _named(database, ids) == [("bad", State.DONE, 1), ("", State.NEW, 0)]
 
 
 @pytest.mark.parametrize(

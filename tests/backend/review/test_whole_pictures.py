@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 from backend.domain import Box, Detection, DetectionRef, Origin, Run, RunImage, State, Task, Verdict
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
-from backend.projects import catalogue
-from backend.review import decisions, judgements, saves, tally
+from backend.projects import catalogue, classes
+from backend.review import agenda, decisions, judgements, saves, tally, views
+from backend.review.agenda import Choice
 from backend.review.decisions import Sheet, Subject
 from backend.review.judgements import Answer
 from backend.review.tally import Figures
@@ -98,6 +99,44 @@ def test_another_class_corrects_the_answer_and_stays_through_later_saves(session
     _save(session, label="good", accepted=(), rejected=())
     assert _stands(session) is Verdict.ACCEPT
     assert tally.figures(session, RUN) == Figures(1, right=1)
+
+
+def test_a_class_that_stands_already_is_an_answer_too(session: Session) -> None:
+    labelling.save(session, _image(session), 0, [], "bo", state=State.DONE, label="bad")
+    _save(session, label="bad", accepted=(0,), rejected=())
+    assert (_now(session)[0], _stands(session)) == ("bad", Verdict.CORRECT)
+    _save(session, label="bad", accepted=(0,), rejected=(), comment="bent")
+    assert (_now(session)[0], _stands(session)) == ("bad", Verdict.CORRECT)
+    _save(session, label="good", accepted=(0,), rejected=())
+    _save(session, label="good", accepted=(0,), rejected=())
+    assert (_now(session)[0], _stands(session)) == ("good", Verdict.ACCEPT)
+
+
+def test_an_answered_picture_is_given_to_nobody_until_it_is_taken_back(session: Session) -> None:
+    (image,) = agenda.take(session, RUN, Choice(), "tab", "ana").image_ids
+    agenda.give_back(session, RUN, "tab")
+    _judge(session, Verdict.ACCEPT)
+    assert agenda.take(session, RUN, Choice(), "tab", "ana").image_ids == ()
+    assert agenda.counts(session, RUN, Choice()) == (1, 0)
+    assert agenda.ids(session, RUN, Choice(stands=("accept",)), 9) == [image]
+    assert views.summary(session, RUN).reviewed == 1
+    _judge(session, None)
+    assert agenda.take(session, RUN, Choice(), "tab", "ana").image_ids == (image,)
+    assert views.summary(session, RUN).reviewed == 0
+
+
+def test_the_rule_fails_classes_and_asks_a_person_below_its_score(session: Session) -> None:
+    project = views.project_of(session, RUN)
+    (_, bad) = catalogue.get(session, project).classes
+    rule = {"threshold": 0.9, "thresholds": {}, "severity": 2, "repeats": 0.0}
+    views.set_rule(session, project, rule, 0, "ana")
+    assert agenda.ruled(session, RUN) == {"pass": 0, "fail": 0, "ask": 1}
+    views.set_rule(session, project, {**rule, "threshold": 0.5}, 1, "ana")
+    assert agenda.ruled(session, RUN) == {"pass": 1, "fail": 0, "ask": 0}
+    classes.edit(session, bad.id, severity=2)
+    _save(session, label="bad", accepted=(0,), rejected=())
+    assert agenda.ruled(session, RUN) == {"pass": 0, "fail": 1, "ask": 0}
+    assert agenda.ids(session, RUN, Choice(stands=("rule-fail",)), 9) == [_image(session)]
 
 
 def test_an_undo_of_a_page_takes_back_what_was_said(session: Session) -> None:
