@@ -50,6 +50,7 @@ ROOMS = (
     "projects.removal",
     "review.decisions",
     "review.reports",
+    "review.sweeps",
     "runs.detection",
     "runs.forecast",
     "searches",

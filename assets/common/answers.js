@@ -78,7 +78,7 @@
  * @typedef {{id: number, kind: string, title: string, project: number | null, state: JobState,
  *   attempt: number, author: string, at: string, progress: number, message: string, error: string,
  *   result: Record<string, any>, started: string | null, finished: string | null, worker: string,
- *   wish: Wish-Output | null, position: number, waits: number | null, needs: number | null,
+ *   wish: Wish | null, position: number, waits: number | null, needs: number | null,
  *   behind: number | null}} JobCard
  * @typedef {{queued: number, running: number, paused: number}} JobCounts
  * @typedef {{seq: number, at: string, level: string, text: string, data: Record<string, any>}} JobEvent
@@ -127,7 +127,6 @@
  *   accepted: number[], verdict: "" | "pass" | "fail"}} PastSheet
  * @typedef {{image: number, past: PastSheet[]}} PastSheets
  * @typedef {{name: string, role: Role}} Person
- * @typedef {{score: number, image: number}} Place
  * @typedef {{source?: ImageChoice, key?: string}} Places
  * @typedef {{epoch: number, value: number}} Point
  * @typedef {{problems: string[], warnings: string[], images: Record<string, number>,
@@ -183,8 +182,10 @@
  * @typedef {"train" | "val" | "test"} Split
  * @typedef {"new" | "started" | "done" | "skipped"} State
  * @typedef {{key?: string, items: readonly WallVerdict[]}} Sweep
+ * @typedef {{score: number, image: number}} SweepPlace
  * @typedef {{tiles: WallTile[], others: number, left: number | null, classes: Record<string, number>}}
  *   SweepScreen
+ * @typedef {{holder: string, label: string, after?: SweepPlace | null, count?: number}} SweepWish
  * @typedef {{image: number, version: number | null, error: string | null}} SweptImage
  * @typedef {{answers: SweptImage[]}} SweptImages
  * @typedef {{holder: string, after?: number, wanted?: number, count?: number}} Take
@@ -211,8 +212,7 @@
  * @typedef {{image: number, idx: number, verdict: "accept" | "false_call" | "", label?: string,
  *   saw?: "accept" | "correct" | "false_call" | "" | null}} WallVerdict
  * @typedef {{told: string[], waiting: number, failing: boolean}} WarehouseCard
- * @typedef {{holder: string, label: string, after?: Place | null, count?: number}} Wish-Input
- * @typedef {"cancel" | "pause"} Wish-Output
+ * @typedef {"cancel" | "pause"} Wish
  */
 
 export {};

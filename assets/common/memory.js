@@ -13,6 +13,7 @@ export const PLACES = /** @type {const} */ ({
     store: "browser",
     what: "from which score Review shows detections",
   },
+  sweep: { key: "loupe:sweep-size", store: "browser", what: "how large the wall shows classified pictures" },
   folded: { key: "loupe:folded:", store: "browser", what: "the sections of side panels that are folded" },
   unsent: {
     key: "loupe:unsaved:",

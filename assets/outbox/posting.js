@@ -23,7 +23,16 @@ function said({ version, action, sheet, extra, key }) {
 
 /** @param {Sweep} entry @returns {import("../common/answers.js").Sweep} */
 function swept({ key, items }) {
-  return { key, items: items.map(({ image, idx, verdict }) => ({ image, idx, verdict })) };
+  return {
+    key,
+    items: items.map(({ image, idx, verdict, label = "", saw = null }) => ({
+      image,
+      idx,
+      verdict,
+      label,
+      saw,
+    })),
+  };
 }
 
 /** A blind repeat has a negative number, and is kept beside the labels. @param {Entry} entry */

@@ -20,6 +20,7 @@ from backend.storage import findings
 class Answer:
     """What somebody says of the detections of an image; None takes back what was said of one.
 
+    `classes` has another class for some that are accepted, where pictures are classified;
     `corrected` has other corners or another class for some that are accepted, `missed` the
     defects that the run did not find; with a verdict on the board the image is done. An answer
     that has a `key` counts once, however often it is sent.
@@ -30,6 +31,7 @@ class Answer:
     missed: tuple[Box, ...] = ()
     board: Verdict | None = None
     key: str = ""
+    classes: Mapping[int, str] = field(default_factory=dict)
 
 
 def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: str) -> Revision:
@@ -88,7 +90,12 @@ def _found(session: Session, run_id: int, image_id: int, answer: Answer) -> dict
     for idx in answer.verdicts:
         if idx not in found:
             raise Invalid(f"Run {run_id} has no detection {idx} in image {image_id}.")
-    return found | dict(answer.corrected)
+    named = {
+        idx: replace(found[idx], label=label, class_id=None)
+        for idx, label in answer.classes.items()
+        if idx in found
+    }
+    return found | named | dict(answer.corrected)
 
 
 def _take(

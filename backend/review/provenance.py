@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from backend.domain import Box, DetectionRef, Revision
 from backend.errors import NotFound
 from backend.labels import labelling
-from backend.review import decisions
+from backend.review import closing, decisions
 from backend.storage import findings
 from backend.storage.tables import (
     DecisionRow,
@@ -27,6 +27,8 @@ from backend.storage.tables import (
 )
 from backend.storage.types import LARGEST_KEY
 
+CLASS = "class"  # in the place of a box: the class of the whole picture
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -38,10 +40,12 @@ class Link:
 
 
 def why(session: Session, name: str) -> list[Link]:
-    """The chain of `RUN:IMAGE:NUMBER` (a detection) or `IMAGE:BOX` (a label)."""
+    """The chain of `RUN:IMAGE:NUMBER` (a detection), `IMAGE:BOX` (a label), or `IMAGE:class`."""
     subject = parse(name)
     if isinstance(subject, DetectionRef):
         return list(_of_detection(session, subject))
+    if subject[1] == CLASS:
+        return list(_of_class(session, subject[0]))
     return list(_of_label(session, *subject))
 
 
@@ -65,9 +69,11 @@ def _of_detection(session: Session, ref: DetectionRef) -> Iterator[Link]:
     yield from _image(session, ref.image)
     yield from _decisions(session, ref)
     box_id = _box_of(session, ref)
-    if box_id:
+    if closing.by_answer(session, ref.run):
+        yield from _named(session, ref.image)
+    elif box_id:
         yield from _edits(session, ref.image, box_id)
-        yield from _forward(session, ref.image, box_id)
+        yield from _forward(session, ref.image, _has(box_id))
 
 
 def _of_label(session: Session, image_id: int, box_id: str) -> Iterator[Link]:
@@ -86,7 +92,31 @@ def _of_label(session: Session, image_id: int, box_id: str) -> Iterator[Link]:
     else:
         yield from _missed(session, image_id, box_id)
     yield from _edits(session, image_id, box_id)
-    yield from _forward(session, image_id, box_id)
+    yield from _forward(session, image_id, _has(box_id))
+
+
+def _of_class(session: Session, image_id: int) -> Iterator[Link]:
+    """Of a picture's class: what people decided of the answer that it came from, if of any."""
+    decided = select(DecisionRow).filter_by(image_id=image_id, idx=closing.ANSWER)
+    last = session.scalar(decided.order_by(DecisionRow.id.desc()).limit(1))
+    if last and session.get(RunRow, last.run_id) and closing.by_answer(session, last.run_id):
+        yield from _of_detection(session, DetectionRef(last.run_id, image_id, closing.ANSWER))
+        return
+    yield from _image(session, image_id)
+    yield from _named(session, image_id)
+
+
+def _named(session: Session, image_id: int) -> Iterator[Link]:
+    """The classes that a picture was given, and what has learned from the last of them."""
+    label = ""
+    for revision in reversed(labelling.history(session, image_id)):
+        if revision.label == label:
+            continue
+        label = revision.label
+        who = f"{revision.action} by {revision.author or 'nobody named'} on {_when(revision.at)}"
+        text = f"{label or 'none'}, {who}, version {revision.version}"
+        yield Link("Class", text, {"label": label, "version": revision.version})
+    yield from _forward(session, image_id, lambda held: bool(label) and held.label == label)
 
 
 def _found(session: Session, ref: DetectionRef) -> Iterator[Link]:
@@ -212,7 +242,11 @@ def _edits(session: Session, image_id: int, box_id: str) -> Iterator[Link]:
         yield Link(what, text, {"box": box_id, "version": revision.version})
 
 
-def _forward(session: Session, image_id: int, box_id: str) -> Iterator[Link]:
+def _has(box_id: str) -> Callable[[Revision], bool]:
+    return lambda held: any(box.id == box_id for box in held.boxes)
+
+
+def _forward(session: Session, image_id: int, holds: Callable[[Revision], bool]) -> Iterator[Link]:
     """The snapshots that hold the label as it stood, and the models trained on them."""
     query = (
         select(SnapshotImageRow, SnapshotRow)
@@ -222,7 +256,7 @@ def _forward(session: Session, image_id: int, box_id: str) -> Iterator[Link]:
     )
     for frozen, snapshot in session.execute(query):
         held = labelling.revision(session, image_id, frozen.version)
-        if not any(box.id == box_id for box in held.boxes):
+        if not holds(held):
             continue
         place = f"snapshot {snapshot.id} of {_when(snapshot.at)}"
         text = f"{place}, as {frozen.split}, version {frozen.version}"

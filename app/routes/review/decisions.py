@@ -34,6 +34,7 @@ from backend.review import (
     decisions,
     judgements,
     provenance,
+    sweeping,
     takebacks,
     views,
 )
@@ -61,12 +62,18 @@ class Holder(BaseModel):
 
 
 class WallVerdict(BaseModel):
-    """What was said of one detection of the wall."""
+    """What was said of one detection of the wall.
+
+    Of a classified picture `label` is the class, where it is another than the model's, and `saw`
+    what stood there before the person's eyes: an answer over another one is refused.
+    """
 
     model_config = ConfigDict(extra="forbid")
     image: int
     idx: int = Field(ge=0)
     verdict: Literal["accept", "false_call", ""]
+    label: str = Field("", max_length=200)
+    saw: Literal["accept", "correct", "false_call", ""] | None = None
 
 
 class Sweep(BaseModel):
@@ -208,16 +215,15 @@ def decide(run: int, body: Sweep, at: premises.At, person: login.Labeler) -> Swe
 
     Each image has an answer of its own: the version that was saved, or why none was.
     """
-    by_image: dict[int, dict[int, Verdict | None]] = {}
+    by_image: dict[int, dict[int, WallVerdict]] = {}
     for one in body.items:
-        verdict = Verdict(one.verdict) if one.verdict else None
-        by_image.setdefault(one.image, {})[one.idx] = verdict
+        by_image.setdefault(one.image, {})[one.idx] = one
     with at.read() as session:
         views.project_of(session, run)
     return SweptImages(
         [
-            _judge(at, run, image_id, judgements.Answer(verdicts, key=body.key), person.name)
-            for image_id, verdicts in by_image.items()
+            _judge(at, run, image_id, [*said.values()], body.key, person.name)
+            for image_id, said in by_image.items()
         ]
     )
 
@@ -273,11 +279,17 @@ def _repeat(session: Session, run: int, person: Person, share: float) -> list[De
 
 
 def _judge(
-    at: premises.Premises, run: int, image: int, answer: judgements.Answer, author: str
+    at: premises.Premises, run: int, image: int, said: list[WallVerdict], key: str, author: str
 ) -> SweptImage:
     """One image of a sweep; what stands in its way holds up no other."""
+    verdicts = {one.idx: Verdict(one.verdict) if one.verdict else None for one in said}
+    labels = {one.idx: one.label for one in said if one.label}
+    answer = judgements.Answer(verdicts, key=key, classes=labels)
+    saw = next((one.saw for one in said if one.saw is not None), None)
     try:
         with at.write() as session:
+            if saw is not None:
+                sweeping.refuse_answered(session, run, image, saw, key)
             saved = judgements.judge(session, run, image, answer, author)
     except (NotFound, Refused) as error:
         return SweptImage(image, error=str(error))

@@ -7,15 +7,17 @@ import * as words from "../../common/words.js";
 import { tip } from "../keys.js";
 import { short } from "./panel.js";
 
-/** @typedef {{desk: import("../desk.js").Desk, color: (label: string) => string, letter: (label: string) => string, judge: (what: "accept" | "reject") => any, order?: boolean}} Page */
+/** @typedef {{desk: import("../desk.js").Desk, color: (label: string) => string, letter: (label: string) => string, judge: (what: "accept" | "reject") => any, order?: boolean, rule?: () => string}} Page */
 
 const MOST = 5;
 
 /** The likeliest class with its score, those that come next, and the two keys that answer.
- * @param {Page} page `order`: whether a person may ask for the most doubtful first */
-export function answer({ desk, color, letter, judge, order = false }) {
+ * @param {Page} page `order`: whether a person may ask for the most doubtful first; `rule`: what the
+ * project's rule says of it */
+export function answer({ desk, color, letter, judge, order = false, rule }) {
   const from = h("p.lp-hint");
   const rows = h("div.lp-boxes.lp-answers");
+  const ruled = h("p.lp-rule");
   /** @param {string} key @param {string} text @param {"accept" | "reject"} does */
   const button = (key, text, does) =>
     h(
@@ -36,6 +38,7 @@ export function answer({ desk, color, letter, judge, order = false }) {
     h("h3", {}, "The model says"),
     from,
     rows,
+    rule && ruled,
     h("div.lp-two.for-labeler", {}, accept, reject),
     order && h("label.lp-check", {}, doubtful, "Most doubtful pictures first"),
   );
@@ -62,6 +65,7 @@ export function answer({ desk, color, letter, judge, order = false }) {
     fill(rows, told.slice(0, MOST).map(([label, chance]) => row(String(label), Number(chance))));
     accept.disabled = !best || !desk.editable;
     reject.disabled = !item || !desk.editable;
+    if (rule) ruled.textContent = item ? `Rule: ${rule()}.` : "";
     doubtful.checked = query().get("sort") === "doubt";
   };
   return { root, render };

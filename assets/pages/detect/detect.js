@@ -46,7 +46,9 @@ class Detect {
     /** @type {Map<number, Panel>} what stands there, by the number of the job */
     this.panels = new Map();
     this.runs = h("section.panel");
-    this.tryOut = new TryOut(() => this.model.value);
+    /** whether the chosen model gives each picture one class */
+    this.whole = false;
+    this.tryOut = new TryOut(() => this.model.value, () => this.whole);
     this.foresight = new Foresight();
     site.addEventListener("projects", () => tab() === "detect" && this.load());
     this.button = h("button.primary.for-labeler", { onclick: () => this.detect() }, "Detect");
@@ -110,7 +112,7 @@ class Detect {
       one.name,
       `${one.name}, ${one.family}${one.champion ? ", the champion" : ""}${
         one.metrics.map50 ? `, mAP@.5 ${share(one.metrics.map50)}` : ""
-      }`,
+      }${one.metrics.accuracy ? `, accuracy ${share(one.metrics.accuracy)}` : ""}`,
     ]);
     const golden = this.found.counts.golden.yes > 0 ? [["golden", "Golden board, nothing trained"]] : [];
     const first = query().get("model") || best(this.found.models, golden.length > 0) || models[0]?.[0] ||
@@ -145,13 +147,17 @@ class Detect {
       h(
         "div.form-grid.halves",
         {},
-        field("Lowest score", h("div.row", {}, this.confidence, shown)),
+        h("div.for-boxes", {}, field("Lowest score", h("div.row", {}, this.confidence, shown))),
         field("Runtime", this.runtime),
       ),
-      field(
-        "Large pictures",
-        this.tiles,
-        "Tiles show small things at the picture's own scale; they take as much longer as there are tiles. Kept for this project.",
+      h(
+        "div.for-boxes",
+        {},
+        field(
+          "Large pictures",
+          this.tiles,
+          "Tiles show small things at the picture's own scale; they take as much longer as there are tiles. Kept for this project.",
+        ),
       ),
       h("label.row", {}, this.again, "Look again at images that this model knows"),
       h(
@@ -195,6 +201,8 @@ class Detect {
   async ways() {
     const name = this.model.value;
     const family = this.found.models.find((one) => one.name === name)?.family;
+    this.whole = family === "classifier";
+    this.form.dataset.of = this.whole ? "classes" : "boxes";
     const { worth } = (name && (await this.foresight.expect(this.base(), name))) || { worth: [] };
     if (name !== this.model.value) return;
     const measured = new Map(

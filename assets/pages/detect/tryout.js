@@ -17,9 +17,10 @@ const MOST = 12;
 /** @typedef {{width: number, height: number}} Size */
 
 export class TryOut {
-  /** @param {() => string} model */
-  constructor(model) {
+  /** @param {() => string} model @param {() => boolean} whole whether it gives each picture one class */
+  constructor(model, whole) {
     this.model = model;
+    this.whole = whole;
     /** @type {symbol | undefined} */
     this.turn = undefined;
     /** @type {File[]} */
@@ -155,9 +156,10 @@ export class TryOut {
     if (!newest()) return;
     if (job instanceof Error) return void (said.textContent = job.message);
     if (job.result.refused) return void (said.textContent = job.result.refused);
-    draw(stage, found, begun);
+    const whole = this.whole();
+    draw(stage, whole ? [] : found, begun);
     const looked = job.result.milliseconds;
-    said.textContent = `${tally(found)} In ${span((performance.now() - began) / 1000)}${
+    said.textContent = `${tally(found, whole)} In ${span((performance.now() - began) / 1000)}${
       looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`
     }.`;
   }
@@ -219,9 +221,10 @@ function draw(stage, found, size) {
   stage.append(svg);
 }
 
-/** @param {Found[]} found */
-function tally(found) {
+/** @param {Found[]} found @param {boolean} whole */
+function tally(found, whole) {
   if (!found.length) return "Nothing found.";
+  if (whole) return `${found[0].label} ${share(found[0].score, 2)}.`;
   const first = found.slice(0, 6).map((one) => `${one.label} ${share(one.score, 2)}`).join(", ");
   return `${many(found.length, "detection")}: ${first}${found.length > 6 ? " …" : "."}`;
 }

@@ -13,6 +13,8 @@ const SORTS = [
   ["size", "Largest first"],
   ["name", "By name"],
 ];
+/** Orders that only detections give. */
+const OF_BOXES = ["detections", "size"];
 /** @type {[string, string][]} */
 const SCORES = [["", "Any score"], ["0.25", "Score ≥ .25"], ["0.5", "Score ≥ .50"], ["0.75", "Score ≥ .75"], [
   "0.9",
@@ -27,6 +29,17 @@ const STANDS = [
   ["fail", "Failed by people"],
 ];
 
+/** @type {[string, string][]} what people and the rule say of pictures that have one answer */
+const ANSWERS = [
+  ["", "Open"],
+  ["rule-ask", "Open, below the rule's score"],
+  ["rule-fail", "Failed by the rule"],
+  ["rule-pass", "Passed by the rule"],
+  ["accept", "Confirmed by people"],
+  ["correct", "Corrected by people"],
+  ["false_call", "None of the classes"],
+];
+
 export class Heading {
   constructor() {
     this.root = h("header.lp-head");
@@ -38,6 +51,8 @@ export class Heading {
     /** @type {string[]} */
     this.classes = [];
     this.others = 0;
+    /** whether pictures have one answer each */
+    this.whole = false;
     /** Told of a run that there is not. @type {(run: number) => void} */
     this.lost = () => {};
   }
@@ -55,7 +70,7 @@ export class Heading {
     return undefined;
   }
 
-  /** @param {{lots?: string[], classes?: string[], others?: number}} facts */
+  /** @param {{lots?: string[], classes?: string[], others?: number, whole?: boolean}} facts */
   know(facts) {
     Object.assign(this, facts);
     this.render();
@@ -65,7 +80,14 @@ export class Heading {
   render() {
     const query = new URLSearchParams(location.search);
     query.delete("image");
-    const facts = JSON.stringify([this.run, this.lots, this.classes, this.others, query.toString()]);
+    const facts = JSON.stringify([
+      this.run,
+      this.lots,
+      this.classes,
+      this.others,
+      this.whole,
+      query.toString(),
+    ]);
     if (facts === this.shown) return;
     this.shown = facts;
     /** @param {string} name @param {string} label @param {[string, string][]} rows @param {string} [otherwise] */
@@ -88,14 +110,14 @@ export class Heading {
         "Runs",
       ),
       h("b", {}, `Run ${this.run}`),
-      choice("sort", "Order", SORTS, "doubt"),
-      choice("stands", "Verdict", STANDS),
+      choice("sort", "Order", SORTS.filter(([name]) => !this.whole || !OF_BOXES.includes(name)), "doubt"),
+      choice("stands", "Verdict", this.whole ? ANSWERS : STANDS),
       choice("class", "Class", [["", "All classes"], ...same(this.classes)]),
       choice("score", "Score", SCORES),
       this.lots.length > 0 && choice("group", "Lot", [["", "All lots"], ...same(this.lots)]),
       h("span.lp-head-gap"),
       h("span.lp-hint", {}, this.others ? `${words.many(this.others, "other")} here` : ""),
-      h("button", { onclick: () => go({ view: "wall" }) }, "Defect wall"),
+      h("button", { onclick: () => go({ view: "wall" }) }, this.whole ? "Wall of pictures" : "Defect wall"),
     );
   }
 }

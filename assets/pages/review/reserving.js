@@ -102,7 +102,11 @@ export class Reserving extends Bench {
     this.know(answer);
     this.desk.receive(answer.items);
     this.known(answer.items).forEach((item) => (item.seen = performance.now()));
-    this.heading.know({ others: this.others, classes: this.desk.classes.map((c) => c.name) });
+    this.heading.know({
+      others: this.others,
+      classes: this.desk.classes.map((c) => c.name),
+      whole: this.desk.byImage,
+    });
   }
 
   /** @override */

@@ -12,11 +12,10 @@ import { Reserving } from "./reserving.js";
 import { Rules } from "./rules.js";
 import * as ruling from "./ruling.js";
 import { comparison, runList } from "./runlist.js";
-import { Wall } from "./sweep.js";
 import * as verdicts from "./verdicts.js";
+import { Walls } from "./walls.js";
 import { why } from "./why.js";
 import { fill, h } from "../../common/dom.js";
-import { swatch } from "../../common/letters.js";
 import * as memory from "../../common/memory.js";
 import * as net from "../../common/net.js";
 import { noSuch, nothingChosen } from "../../common/nothing.js";
@@ -35,21 +34,19 @@ export class Review extends Reserving {
     this.showLabels = this.showDetections = true;
     this.missing = 0;
     this.since = performance.now();
-    this.shownWall = "";
     this.runsOpen = false;
     /** @type {Map<string, any>} of runs, as they were counted */
     this.figures = new Map();
     this.desk.extra = () => ({ review: true, seconds: this.spent() });
     this.closeup = closeup(this.pictures);
-    this.wall = new Wall(
-      this.pictures,
-      (label) => swatch(this.color(label), this.letter(label)),
-      (label) => this.color(label),
-      this.saver,
-    );
+    this.walls = new Walls(this);
     this.classPanel = panel.classes(this.parts());
     this.panels = [
-      answer({ ...this.parts(), judge: (what) => this.decide(what) }),
+      answer({
+        ...this.parts(),
+        judge: (what) => this.decide(what),
+        rule: () => verdicts.WORDS[verdicts.picture(this.desk, this.rule)],
+      }),
       judging.defect(this),
       judging.list(this),
       judging.board(this),
@@ -64,7 +61,7 @@ export class Review extends Reserving {
     this.cover = h("div.lp-cover", { hidden: true });
     this.start(this.actions());
     this.bench.querySelector(".lp-middle")?.prepend(this.heading.root);
-    this.element.append(this.cover, this.wall.root);
+    this.element.append(this.cover, ...this.walls.both.map((one) => one.root));
   }
 
   /** A run is shown under the project that it belongs to, whatever the address says. @override @param {import("../../desk/types.js").Known} answer */
@@ -75,6 +72,10 @@ export class Review extends Reserving {
     if (id && this.run && tab() === "review" && ![name, String(id)].includes(named)) {
       go({ project: name }, { replace: true });
     }
+  }
+
+  get wall() {
+    return this.walls.now;
   }
 
   parts() {
@@ -101,14 +102,14 @@ export class Review extends Reserving {
     const against = query.get("view") === "compare" ? Number(query.get("against") ?? 0) : 0;
     this.cover.hidden = Boolean(run) && !against;
     this.bench.hidden = !run || wall || Boolean(against);
-    this.wall.root.hidden = !run || !wall;
+    this.walls.turn(Boolean(run) && wall);
     this.run = run;
     if (run) this.figures.clear(); // what is said in a run changes them
     if (run && run === this.missing) return this.reading.rest(), this.lose(run);
     if (!run || against) return this.survey(query, run, against);
     this.heading.show(run);
-    if (wall) return this.showWall(query);
-    this.shownWall = "";
+    if (wall) return this.walls.show(query);
+    this.walls.shown = "";
     return super.arrive(query);
   }
 
@@ -141,29 +142,13 @@ export class Review extends Reserving {
     this.missing = run;
     if (run !== this.run) return;
     this.reading.rest();
-    this.bench.hidden = this.wall.root.hidden = true;
+    this.bench.hidden = true;
+    this.walls.turn(false);
     this.cover.hidden = false;
     fill(
       this.cover,
       noSuch(`run ${run}`, address({ project: asks().get("project") ?? "", tab: "review" }), "Show the runs"),
     );
-  }
-
-  /** @param {URLSearchParams} query */
-  showWall(query) {
-    const asked = [query.get("project"), this.run, query.get("class")].join();
-    if (this.shownWall === asked && this.reading.stands(`wall ${asked}`)) return undefined;
-    this.shownWall = asked;
-    return this.reading.show(`wall ${asked}`, async () => {
-      if (!this.colors) await this.learn();
-      await this.wall.show(this.run, query.get("class") ?? "");
-    }, () => this.wall.stand());
-  }
-
-  /** The classes and their colours, when the wall is opened first. */
-  async learn() {
-    this.know(await this.take(0, 1));
-    this.giveBack();
   }
 
   /** A run that is still at work is followed. */
@@ -270,6 +255,12 @@ export class Review extends Reserving {
     this.nextOpen();
   }
 
+  acceptAll() {
+    if (this.desk.byImage) return this.stage.hint("On the wall (W) this accepts a whole screen.");
+    judging.accept(this.desk, this.stands.filter((s) => s.open));
+    return this.nextOpen();
+  }
+
   /** @param {Item["verdict"]} verdict "": as the rule says */
   finish(verdict) {
     if (!this.desk.item || !this.desk.editable) return undefined;
@@ -312,7 +303,7 @@ export class Review extends Reserving {
       undo: () => this.takeBack(),
       accept: () => this.decide("accept"),
       reject: () => this.decide("reject"),
-      acceptAll: () => (judging.accept(this.desk, this.stands.filter((s) => s.open)), this.nextOpen()),
+      acceptAll: () => this.acceptAll(),
       lower: () => this.setLeast(this.least - 0.05),
       raise: () => this.setLeast(this.least + 0.05),
       pass: () => this.finish("pass"),
@@ -325,14 +316,7 @@ export class Review extends Reserving {
     };
     /** @type {import("../../desk/bench.js").Actions} */
     const all = { ...this.common(), ...own };
-    /** @type {import("../../desk/bench.js").Actions} */
-    const swept = this.wall.actions();
-    return Object.fromEntries(
-      Object.entries(all).map(([name, run]) => [name, (/** @type {KeyboardEvent} */ event) => {
-        if (this.wall.root.hidden) return run(event);
-        return name === "wall" || name === "help" ? run(event) : swept[name]?.(event) ?? false;
-      }]),
-    );
+    return this.walls.over(all);
   }
 
   /** @override */

@@ -136,6 +136,7 @@ function figures(run, known) {
       verdict(run, "pass", found.ruled.pass),
       " · ",
       verdict(run, "fail", found.ruled.fail),
+      found.ruled.ask ? [" · ", verdict(run, "ask", found.ruled.ask)] : [],
     );
   };
   const again = () => {
@@ -151,13 +152,13 @@ function figures(run, known) {
   return { escapes, calls, kappa, ruled, count };
 }
 
-/** How many images the rule passes or fails, and the way to them. @param {Run} run @param {"pass" | "fail"} name @param {number} number */
+const RULES = { pass: "passes", fail: "fails", ask: "leaves to a person" };
+
+/** How many images the rule passes, fails or leaves to a person, and the way to them. @param {Run} run @param {keyof typeof RULES} name @param {number} number */
 function verdict(run, name, number) {
   return h("a", {
     href: `?${address(run.id, { stands: `rule-${name}` })}`,
-    title: `Images that the rule ${
-      name === "pass" ? "passes" : "fails"
-    }; those that nobody has judged are opened`,
+    title: `Images that the rule ${RULES[name]}; those that nobody has judged are opened`,
   }, `${words.count(number)} ${name}`);
 }
 
@@ -237,7 +238,7 @@ function line(run, before, counted) {
       h(
         "div.row",
         {},
-        EXPORTS.map(([name, text]) =>
+        EXPORTS.filter(([name]) => name !== "coco" || run.family !== "classifier").map(([name, text]) =>
           h("a", { href: `/api/runs/${run.id}/export/${name}`, download: "" }, text)
         ),
       ),

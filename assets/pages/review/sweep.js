@@ -11,8 +11,9 @@ import { nameOf, Sweeps } from "./sweeps.js";
 const PAGE = 96;
 /**
  * @typedef {import("../../common/answers.js").WallTile
- *   & {sign?: HTMLElement, element?: HTMLElement, canvas?: HTMLCanvasElement}} Tile
- * @typedef {Pick<Tile, "image" | "idx" | "verdict" | "sign" | "element">} Judged a tile, or one that is not loaded
+ *   & {sign?: HTMLElement, element?: HTMLElement, canvas?: HTMLCanvasElement, given?: string}} Tile `given`: the
+ *   class of a picture, where it is another than the model's
+ * @typedef {Pick<Tile, "image" | "idx" | "verdict" | "sign" | "element" | "given">} Judged a tile, or one that is not loaded
  * @typedef {import("../../common/answers.js").WallPage & {tiles: Tile[]}} Part of the wall
  */
 
@@ -61,8 +62,8 @@ export class Wall {
         h(
           "span.lp-hint.for-labeler",
           {},
-          "Drag over crops, then ",
-          [["A", "defect"], ["R", "false call"], ["Z", "undo"]].map((
+          this.opening,
+          this.keys.map((
             [key, does],
           ) => [h("kbd", {}, key), ` ${does} `]),
         ),
@@ -73,6 +74,15 @@ export class Wall {
     saver.addEventListener("status", () => this.tell());
     saver.addEventListener("swept", (/** @type {any} */ e) => this.answered(e.detail));
     this.sight = this.watch();
+  }
+
+  get opening() {
+    return "Drag over crops, then ";
+  }
+
+  /** What is pressed here, and what it says. @returns {string[][]} */
+  get keys() {
+    return [["A", "defect"], ["R", "false call"], ["Z", "undo"]];
   }
 
   tell() {
@@ -229,7 +239,7 @@ export class Wall {
     return Math.max(1, Math.floor(this.grid.clientWidth / (SIDE + 8)));
   }
 
-  /** @param {string} verdict */
+  /** @param {string} verdict @returns {any} */
   judge(verdict) {
     const meant = [...this.chosen].map((at) => this.tiles[at]).filter((tile) =>
       tile && tile.verdict !== verdict
@@ -289,6 +299,7 @@ export class Wall {
   }
 
   /** Takes the last sweep back, but for what was judged anew since. */
+  /** @returns {any} */
   undo() {
     const known = this.named();
     const last = (this.done.pop() ?? []).map((one) => ({
@@ -312,6 +323,7 @@ export class Wall {
     if (tile) go({ view: "", image: tile.image });
   }
 
+  /** @returns {import("../../desk/bench.js").Actions} */
   actions() {
     return {
       accept: () => this.judge("accept"),

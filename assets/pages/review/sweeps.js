@@ -4,7 +4,8 @@ import * as memory from "../../common/memory.js";
 
 const MOST_SWEEPS = 50;
 
-/** @typedef {{image: number, idx: number, before: string, said: string}} Swept */
+/** @typedef {{image: number, idx: number, before: string, said: string, was?: string}} Swept `was`: the class
+ * that was given before, where it was another than the model's */
 
 /** @param {{image: number, idx: number}} tile */
 export function nameOf(tile) {

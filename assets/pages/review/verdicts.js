@@ -12,6 +12,8 @@ import { nameOf } from "../../desk/desk.js";
  */
 
 const IOU = 0.5;
+/** What the rule says of a classified picture, in words. */
+export const WORDS = { pass: "it passes", fail: "it fails", ask: "a person is asked" };
 /** @type {("x1" | "y1" | "x2" | "y2")[]} */
 const CORNERS = ["x1", "y1", "x2", "y2"];
 
@@ -81,6 +83,18 @@ function changed(box, p) {
 export function missed(desk, stands_) {
   const shown = new Set(stands_.map((stand) => stand.label?.id));
   return desk.sheet.boxes.filter((box) => !shown.has(box.id) && box.detection?.run !== desk.item?.run);
+}
+
+/** What the project's rule says of a classified picture: by its class, else by the model's answer where
+ * that is sure enough. @param {Board} desk @param {Pick<Rule, "severity" | "threshold" | "thresholds">} rule
+ * @returns {"pass" | "fail" | "ask"} */
+export function picture({ item, sheet, classes }, rule) {
+  const [answer] = item?.proposals ?? [];
+  const sure = answer && answer.score >= (rule.thresholds[answer.label] ?? rule.threshold);
+  if (sheet.state !== "done" && !sure) return "ask";
+  const label = sheet.state === "done" ? sheet.label : answer?.label;
+  const severity = classes.find((one) => one.name === label)?.severity ?? 1;
+  return severity >= rule.severity ? "fail" : "pass";
 }
 
 /** What the project's rule says of a board: it fails for each defect that is severe enough and not refused.
