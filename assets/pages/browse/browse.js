@@ -154,7 +154,10 @@ class Browse {
     this.frame.dataset.of = whole ? "classes" : "boxes";
     this.bulk.classes = whole ? found.classes : [];
     this.filters.whole = whole;
-    for (const one of this.sort.options) one.hidden = whole && one.value === "boxes";
+    const sorts = SORTS.filter(([name]) => !whole || name !== "boxes");
+    const { value } = this.sort;
+    fill(this.sort, sorts.map(([name, words]) => h("option", { value: name }, words)));
+    this.sort.value = value;
     const signs = letters(found.classes);
     return Object.fromEntries(
       found.classes.map((one) => [one.name, { color: one.color, letter: signs[one.name] ?? "" }]),

@@ -9,7 +9,7 @@ import { short } from "../../desk/panel/panel.js";
 /** @type {[string, string][]} */
 const SEVERITIES = Array.from(
   { length: 11 },
-  (_, n) => [String(n), n ? `Severity ${n} or more` : "Any defect"],
+  (_, n) => [String(n), n ? `Severity ${n} or more` : "Any class"],
 );
 /** @type {[string, string][]} */
 const REPEATS = [["0", "None"], ["0.05", "5 % of the boards"], ["0.1", "10 % of the boards"]];
