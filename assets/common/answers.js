@@ -182,7 +182,7 @@
  * @typedef {"train" | "val" | "test"} Split
  * @typedef {"new" | "started" | "done" | "skipped"} State
  * @typedef {{key?: string, items: readonly WallVerdict[]}} Sweep
- * @typedef {{score: number, image: number}} SweepPlace
+ * @typedef {{score?: number, image?: number}} SweepPlace
  * @typedef {{tiles: WallTile[], others: number, left: number | null, classes: Record<string, number>}}
  *   SweepScreen
  * @typedef {{holder: string, label: string, after?: SweepPlace | null, count?: number}} SweepWish

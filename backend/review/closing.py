@@ -50,13 +50,13 @@ def answered(run_id: int, verdicts: Sequence[Verdict]) -> Select[tuple[int]]:
     )
 
 
-def answer_is_open(run_id: int, image_id: Any) -> ColumnElement[bool]:
-    """Whether nothing stands of the answer on an image."""
+def answer_is_open(run_id: int, image_id: Any, idx: Any = ANSWER) -> ColumnElement[bool]:
+    """Whether nothing stands of the answer on an image, or of one of its detections."""
     newest = (
         select(func.coalesce(DecisionRow.undoes, -1))
         .where(
             DecisionRow.run_id == run_id,
-            DecisionRow.idx == ANSWER,
+            DecisionRow.idx == idx,
             DecisionRow.image_id == image_id,
         )
         .order_by(DecisionRow.id.desc())

@@ -14,6 +14,7 @@ from backend.labels import images, labelling
 from backend.review import decisions, saves, tally
 from backend.review.decisions import BOARD, Sheet, Subject
 from backend.storage import findings
+from backend.storage.classes import class_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +91,12 @@ def _found(session: Session, run_id: int, image_id: int, answer: Answer) -> dict
     for idx in answer.verdicts:
         if idx not in found:
             raise Invalid(f"Run {run_id} has no detection {idx} in image {image_id}.")
-    named = {
-        idx: replace(found[idx], label=label, class_id=None)
-        for idx, label in answer.classes.items()
-        if idx in found
-    }
-    return found | named | dict(answer.corrected)
+    names = class_names.of_run(session, run_id)
+    for idx, label in answer.classes.items():
+        if idx not in found or names.id(label) is None:
+            raise Invalid(f"Detection {idx} cannot be {label[:80]!r}: there is no such class.")
+        found[idx] = replace(found[idx], label=label, class_id=names.id(label))
+    return found | dict(answer.corrected)
 
 
 def _take(

@@ -55,7 +55,7 @@ def take(
 
     Those that this person has already, and has not answered, come again.
     """
-    _check(session, run_id, holder, count)
+    _check(holder, count)
     session.execute(delete(LeaseRow).where(LeaseRow.until < now()))
     found = _next(session, run_id, label, after, count, _held_by_others(run_id, holder))
     mine = set(agenda.reserve(session, run_id, [row.image_id for row in found], holder, author))
@@ -68,7 +68,7 @@ def look(
     session: Session, run_id: int, label: str, *, after: After | None = None, count: int = 96
 ) -> Screen:
     """The same for one who only looks: whoever has them."""
-    _check(session, run_id, "nobody", count)
+    _check("nobody", count)
     found = _next(session, run_id, label, after, count, None)
     left = None if after else _left(session, run_id, label)
     return Screen(views.tiles(session, run_id, found), agenda.others(session, run_id, ""), left)
@@ -90,11 +90,9 @@ def refuse_answered(session: Session, run_id: int, image_id: int, saw: str, key:
         raise Invalid(f"{who} {done} in the meantime; that answer stands.")
 
 
-def _check(session: Session, run_id: int, holder: str, count: int) -> None:
+def _check(holder: str, count: int) -> None:
     if not 0 < count <= MOST or not holder:
         raise Invalid(f"A screen has 1 to {MOST} pictures.")
-    if not closing.by_answer(session, run_id):
-        raise Invalid(f"Run {run_id} has no answer for each picture; its wall has detections.")
 
 
 def _next(
@@ -120,19 +118,15 @@ def _next(
 
 def _left(session: Session, run_id: int, label: str) -> int:
     """How many pictures of a class nobody has answered."""
-    row = DetectionRow
-    answered = closing.answered(run_id, closing.ANSWERS)
-    total = 0
-    for one in class_names.of_run(session, run_id).detected([label]):
-        query = select(func.count()).select_from(row)
-        of_class = (row.run_id == run_id, one, images.there(row.image_id))
-        total += session.scalar(query.where(*of_class, row.image_id.not_in(answered))) or 0
-    return total
+    query = select(func.count()).select_from(DetectionRow)
+    found = class_names.of_run(session, run_id).detected([label])
+    where = (query.where(DetectionRow.run_id == run_id, one, _open(run_id)) for one in found)
+    return sum(session.scalar(one) or 0 for one in where)
 
 
 def _open(run_id: int) -> ColumnElement[bool]:
-    image_id = DetectionRow.image_id
-    return and_(closing.answer_is_open(run_id, image_id), images.there(image_id))
+    image_id, idx = DetectionRow.image_id, DetectionRow.idx
+    return and_(closing.answer_is_open(run_id, image_id, idx), images.there(image_id))
 
 
 def _held_by_others(run_id: int, holder: str) -> ColumnElement[bool]:

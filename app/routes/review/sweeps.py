@@ -23,8 +23,8 @@ class SweepPlace(BaseModel):
     """The last picture of a screen."""
 
     model_config = ConfigDict(extra="forbid")
-    score: float = Field(ge=0, le=1)
-    image: int = Field(ge=0)
+    score: float = Field(0.0, ge=0, le=1)
+    image: int = Field(0, ge=0, lt=10**18)
 
 
 class SweepWish(BaseModel):

@@ -107,9 +107,11 @@ POST /api/projects/{project}/training project=project .start=version .key~key | 
  .parameters .seed
 POST /api/projects/{project}/training/check project=project .start=version .key~key | .family
  .parameters .seed
-POST /api/runs/{run}/decide run=run .items.image=image .items.idx=idx .key~key | .items.verdict
+POST /api/runs/{run}/decide run=run .items.image=image .items.idx=idx .items.label=called .key~key
+ | .items.verdict .items.saw
 POST /api/runs/{run}/give-back run=run | .holder
 POST /api/runs/{run}/renew run=run | .holder
+POST /api/runs/{run}/sweep run=run .label~called .after.image~image | .holder .count .after.score
 POST /api/runs/{run}/take run=run .after~image .wanted~image group~group | .holder .count
 POST /api/searches/{search}/more search=search | .trials .hours
 POST /api/searches/{search}/stop search=search

@@ -193,6 +193,7 @@ def body(at: Place, name: str) -> Any:
         "POST /api/runs/{run}/take": {"holder": "mine"},
         "POST /api/runs/{run}/renew": {"holder": "mine"},
         "POST /api/runs/{run}/give-back": {"holder": "mine"},
+        "POST /api/runs/{run}/sweep": {"holder": "mine", "label": "spur"},
         "POST /api/runs/{run}/decide": {
             "items": [{"image": it.images[0], "idx": 0, "verdict": "accept"}]
         },

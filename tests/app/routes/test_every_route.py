@@ -38,6 +38,7 @@ FOR_VIEWERS = {
     "/api/projects/{project}/export",
     "/api/projects/{project}/training/check",
     "/api/runs/{run}/take",
+    "/api/runs/{run}/sweep",
     "/api/runs/{run}/renew",
     "/api/runs/{run}/give-back",
 }

@@ -24,7 +24,7 @@ from backend.storage import findings
 from backend.storage.engine import Database
 from backend.storage.tables import DecisionRow
 
-RUN, BOXED = 7, 8
+RUN = 7
 COUNT = 12
 
 
@@ -37,7 +37,6 @@ def ids(database: Database) -> list[int]:
         images.add(session, project, [NewImage(one, one, 9, 9) for one in names], "")
         known = images.ids(session, project, names)
         findings.start(session, Run(RUN, "v1", "classifier", datetime.now(UTC), project))
-        findings.start(session, Run(BOXED, "v2", "yolo", datetime.now(UTC), project))
         seen = [_seen(known[name], at) for at, name in enumerate(names)]
         findings.record(session, RUN, seen)
     return [known[name] for name in names]
@@ -124,7 +123,7 @@ def test_a_class_leads_to_its_run_and_to_who_gave_it(session: Session, ids: list
         "Detection", "Run", "Model", "Image", "Decision", "Class"
     ]  # fmt: skip
     assert chain[-2].text.startswith("correct by ana")
-    assert chain[-1].text.startswith("bad, edit by ana")
+    assert chain[-1].text.startswith("bad, judge 1 by ana")
     state_marks.name(session, [ids[1]], None, "bo")
     assert [one.what for one in provenance.why(session, f"{ids[1]}:class")] == ["Image"]
 
@@ -135,9 +134,7 @@ def test_a_class_of_this_project_alone_can_be_given(session: Session, ids: list[
         judgements.judge(session, RUN, ids[0], strange, "ana")
 
 
-def test_only_runs_that_answer_once_are_swept(session: Session) -> None:
-    with pytest.raises(Invalid, match="its wall has detections"):
-        sweeping.take(session, BOXED, "good", "one", "ana")
+def test_a_screen_has_its_bounds(session: Session) -> None:
     with pytest.raises(Invalid, match="1 to 200"):
         sweeping.take(session, RUN, "good", "one", "ana", count=201)
 
