@@ -21,6 +21,9 @@ import { nameOf } from "./sweeps.js";
 const MOST = 96;
 const FEWEST = 12;
 const GAP = 8;
+/** Pixels beside the pictures, and the two headers above them. */
+const AROUND = 16;
+const ABOVE = 108;
 
 export class PictureWall extends Wall {
   /** @param {ConstructorParameters<typeof Wall>[0]} pictures @param {(label: string) => Element} swatch @param {(label: string) => string} color @param {import("../../outbox/saving.js").Saver} saver @param {() => readonly import("../../common/answers.js").Class[]} known the classes of the project */
@@ -75,10 +78,12 @@ export class PictureWall extends Wall {
     return Math.max(1, Math.floor((this.grid.clientWidth + GAP) / (this.side + GAP)));
   }
 
-  /** As many as are seen at once, so that nobody accepts what is out of sight. */
+  /** As many as are seen at once, so that nobody accepts what is out of sight; told from the window, as
+   * what is covered while it is read has no size. */
   get fits() {
-    const down = Math.floor((this.scroll.clientHeight - GAP) / (this.side + GAP));
-    return Math.min(MOST, Math.max(FEWEST, this.across * down));
+    const across = Math.floor((innerWidth - AROUND) / (this.side + GAP));
+    const down = Math.floor((innerHeight - ABOVE) / (this.side + GAP));
+    return Math.min(MOST, Math.max(FEWEST, across * down));
   }
 
   /** @override @param {number} run @param {string} label @returns {Promise<void>} */

@@ -61,7 +61,7 @@ export class Review extends Reserving {
     this.cover = h("div.lp-cover", { hidden: true });
     this.start(this.actions());
     this.bench.querySelector(".lp-middle")?.prepend(this.heading.root);
-    this.element.append(this.cover, ...this.walls.both.map((one) => one.root));
+    this.element.append(this.cover, this.wall.root);
   }
 
   /** A run is shown under the project that it belongs to, whatever the address says. @override @param {import("../../desk/types.js").Known} answer */

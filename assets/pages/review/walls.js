@@ -27,9 +27,11 @@ export class Walls {
     return this.both[Number(this.page.desk.byImage)];
   }
 
-  /** @param {boolean} shown */
+  /** Only one of them stands in the page. @param {boolean} shown */
   turn(shown) {
-    this.both.forEach((one) => (one.root.hidden = !shown || one !== this.now));
+    const { now } = this;
+    this.both.forEach((one) => one === now || one.root.replaceWith(now.root));
+    now.root.hidden = !shown;
   }
 
   /** @param {URLSearchParams} query */
