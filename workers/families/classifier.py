@@ -1,4 +1,4 @@
-"""The family `classifier`: one class an image, by torchvision's ResNets or MobileNet v2.
+"""The family `classifier`: one class an image, by torchvision's networks or one for small pictures.
 
 Files that may start a training: our own (.safetensors) and torchvision's state dicts (.pt, .pth).
 The answer to a picture is one row a class that covers the whole picture, best first; its score
@@ -19,7 +19,7 @@ from torchvision import models as zoo
 from backend.domain import Split
 from backend.errors import Invalid, Refused
 from workers.evaluation import classes as worth
-from workers.families import letterbox
+from workers.families import changes, letterbox, rarity, small_network
 from workers.families.base import (
     Detections,
     Example,
@@ -40,6 +40,13 @@ NETWORKS = {
     "resnet50": zoo.resnet50,
     "mobilenet": zoo.mobilenet_v2,
 }
+SMALL = "small"
+USUAL = "resnet18"
+SMOOTHING = 0.05
+# Pictures that take no more bytes than this together are decoded once.
+KEPT_BYTES = 1_000_000_000
+JUDGED_AT_ONCE = 64
+MOST_JUDGED = 5000
 
 
 def train(
@@ -49,11 +56,15 @@ def train(
     reporter: Reporter,
     folder: Path,
 ) -> Trained:
-    """As the family yolo does it; `extra` may hold from_scratch, accumulate, weight_decay, half."""
+    """As the family yolo does it, and without start weights from scratch.
+
+    `extra` may hold what changes the pictures (`changes.Changes`), balance, class_weights,
+    label_smoothing, and what the loop knows: schedule, warm_up, accumulate, weight_decay, half.
+    """
     basics.check(data, parameters)
     _check_labels(data)
-    variant = known(parameters.variant or "resnet18")
-    chosen = start.choose(FAMILY, variant, begin, parameters.extra)
+    variant = known(parameters.variant or USUAL)
+    chosen = begin or start.find(FAMILY, variant, parameters.extra)
     task = basics.TrainingTask(data, chosen, parameters, folder.resolve())
     return distributed.train(_loop, task, reporter)
 
@@ -63,7 +74,7 @@ def load(path: Path | None, device: str = "cpu") -> Classifier:
     if path is None:
         raise Refused("A classifier needs weights: train one first.")
     header, tensors = weight_files.load(path, FAMILY)
-    network = build(header.variant, len(header.classes))
+    network = build(header.variant, len(header.classes), header.image_size)
     states.fill(network, tensors, path)
     return Classifier(header, network, device or basics.device())
 
@@ -79,7 +90,7 @@ class Classifier:
     @torch.inference_mode()
     def predict(self, batch: Sequence[Picture]) -> list[Detections]:
         """One row a class, the most probable first."""
-        images = torch.stack([tensor(letterbox.square(p.pixels, self.image_size)) for p in batch])
+        images = tensors([letterbox.square(p.pixels, self.image_size) for p in batch])
         chances = self.network(images.to(self.device)).float().softmax(dim=1).cpu().numpy()
         return [_rows(row, p.pixels) for row, p in zip(chances, batch, strict=True)]
 
@@ -93,45 +104,45 @@ class ClassLesson:
     """Pictures with one class each."""
 
     best_by = "accuracy"
-    rate, rate_batch = 1e-3, 32
 
     def __init__(self, task: basics.TrainingTask, reporter: Reporter) -> None:
         given, self.classes = task.parameters, task.data.classes
-        variant = given.variant or "resnet18"
-        self.network = build(variant, len(self.classes))
-        if task.start is not None:
-            states.begin(self.network, task.start, FAMILY, variant, self.classes, RENAMED)
+        variant = given.variant or USUAL
+        self.rate, self.rate_batch = (4e-3, 128) if variant == SMALL else (1e-3, 32)
         self.header = weight_files.WeightsHeader(FAMILY, variant, self.classes, given.image_size)
         labelled = tuple(each for each in task.data.examples if each.label)
         data = TrainingSet(self.classes, labelled)
         self.examples: Sequence[Example] = data.of(Split.TRAIN)
-        self.judge_on: Sequence[Example] = basics.judged_on(data, reporter)
-        self.loss = nn.CrossEntropyLoss(label_smoothing=0.05)
+        self.judge_on: Sequence[Example] = _some(basics.judged_on(data, reporter))
+        self.changes = changes.chosen(given.extra)
+        self.kept = self._decoded()
+        self.truths = np.array([self.classes.index(each.label) for each in self.examples])
+        self.rarity = rarity.Rarity(self.truths, len(self.classes), given.extra)
+        self.network = self._network(task)
+        smoothing = float(given.extra.get("label_smoothing", SMOOTHING))
+        self.loss = nn.CrossEntropyLoss(self.rarity.weights, label_smoothing=smoothing)
 
     def read(self, index: int, random: np.random.Generator) -> tuple[Pixels, int]:
-        """A picture, mirrored and lit differently each time."""
-        example = self.examples[index]
-        pixels = letterbox.square(basics.pixels(example), self.header.image_size)
-        for axis in (0, 1):
-            if random.random() < 0.5:
-                pixels = np.flip(pixels, axis)
-        lit = pixels.astype(np.float32) * random.uniform(0.85, 1.15) + random.uniform(-12, 12)
-        return lit.clip(0, 255).astype(np.uint8), self.classes.index(example.label)
+        """A picture, changed differently each time; of rare classes more often if so asked."""
+        chosen = self.rarity.drawn(index, random)
+        return self.changes(self._pixels(chosen), random), int(self.truths[chosen])
 
     def losses(self, network: nn.Module, batch: Sequence[Any], device: torch.device) -> loop.Losses:
         """Cross entropy."""
-        images = torch.stack([tensor(pixels) for pixels, _ in batch]).to(device)
+        images = tensors([pixels for pixels, _ in batch]).to(device)
         labels = torch.tensor([label for _, label in batch], device=device)
-        return {"cross_entropy": self.loss(network(images).float(), labels)}
+        return {"cross_entropy": self.loss.to(device)(network(images).float(), labels)}
 
     def judge(self, network: nn.Module, examples: Sequence[Example]) -> list[Any]:
         """The true class and the probabilities of each picture."""
         device = next(network.parameters()).device
-        answers = []
-        for example in examples:
-            image = tensor(letterbox.square(basics.pixels(example), self.header.image_size))
-            chances = network(image[None].to(device)).float().softmax(dim=1)[0]
-            answers.append((self.classes.index(example.label), chances.cpu().numpy()))
+        answers: list[Any] = []
+        for begin in range(0, len(examples), JUDGED_AT_ONCE):
+            part = examples[begin : begin + JUDGED_AT_ONCE]
+            images = tensors([_square(example, self.header.image_size) for example in part])
+            chances = network(images.to(device)).float().softmax(dim=1).cpu().numpy()
+            truths = [self.classes.index(example.label) for example in part]
+            answers.extend(zip(truths, chances, strict=True))
         return answers
 
     def figures(self, answers: Sequence[Any]) -> Mapping[str, float]:
@@ -143,27 +154,73 @@ class ClassLesson:
         return {"accuracy": found["accuracy"] or 0.0, "val_loss": float(-np.log(right).mean())}
 
 
+    def _network(self, task: basics.TrainingTask) -> nn.Module:
+        variant, size = self.header.variant, self.header.image_size
+        network = build(variant, len(self.classes), size)
+        if isinstance(network, small_network.SmallNetwork):
+            some = small_network.spread_out(len(self.examples))
+            network.whiten(tensors([self._pixels(index) for index in some]))
+        if task.start is not None:
+            states.begin(network, task.start, FAMILY, variant, self.classes, RENAMED)
+        return network
+
+    def _pixels(self, index: int) -> Pixels:
+        if self.kept:
+            return self.kept[index]
+        return _square(self.examples[index], self.header.image_size)
+
+    def _decoded(self) -> list[Pixels]:
+        """All training pictures, where they are small enough to be kept."""
+        size = self.header.image_size
+        if len(self.examples) * size * size * 3 > KEPT_BYTES:
+            return []
+        return [_square(example, size) for example in self.examples]
+
+
 RENAMED = (("", ""),)
 
 
 def known(variant: str) -> str:
     """The variant, or a sentence."""
-    if variant not in NETWORKS:
-        raise Invalid(f"There is no classifier {variant!r}; there are {', '.join(NETWORKS)}.")
+    if variant not in (SMALL, *NETWORKS):
+        names = ", ".join((SMALL, *NETWORKS))
+        raise Invalid(f"There is no classifier {variant!r}; there are {names}.")
     return variant
 
 
-def build(variant: str, classes: int) -> nn.Module:
+def build(variant: str, classes: int, image_size: int) -> nn.Module:
     """A network with one logit a class, knowing nothing."""
-    network: nn.Module = NETWORKS[known(variant)](weights=None, num_classes=classes)
+    if known(variant) == SMALL:
+        if image_size > small_network.LARGEST:
+            raise Invalid(
+                f"The small classifier is for pictures of up to {small_network.LARGEST} pixels, "
+                f"not of {image_size}: choose another variant or a smaller image size."
+            )
+        small = small_network.SmallNetwork(classes, image_size)
+        return small.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    network: nn.Module = NETWORKS[variant](weights=None, num_classes=classes)
     return network
 
 
+def tensors(pictures: Sequence[Pixels]) -> torch.Tensor:
+    """BGR pictures of one size as the network takes them: RGB, channels first, normalised."""
+    values = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).flip(1).float() / 255
+    middle, spread = (torch.tensor(each).view(3, 1, 1) for each in (MEAN, SPREAD))
+    return (values - middle) / spread
+
+
 def tensor(pixels: Pixels) -> torch.Tensor:
-    """A BGR picture as the network takes it: RGB, channels first, normalised."""
-    values = pixels[:, :, ::-1].astype(np.float32) / 255
-    values = (values - np.array(MEAN, np.float32)) / np.array(SPREAD, np.float32)
-    return torch.from_numpy(np.ascontiguousarray(values.transpose(2, 0, 1)))
+    """One picture as the network takes it."""
+    return tensors([pixels])[0]
+
+
+def _some(examples: Sequence[Example]) -> Sequence[Example]:
+    """So many that an epoch is judged in little time, from the first to the last."""
+    return examples[:: -(-len(examples) // MOST_JUDGED) or 1]
+
+
+def _square(example: Example, size: int) -> Pixels:
+    return letterbox.square(basics.pixels(example), size)
 
 
 def _rows(chances: np.ndarray[Any, Any], pixels: Pixels) -> Detections:

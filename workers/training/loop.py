@@ -21,7 +21,7 @@ from torch.utils import data as torch_data
 from torch.utils.data import distributed as sampling
 
 from workers.families.base import Example, Parameters, Reporter
-from workers.training import basics
+from workers.training import basics, rates
 from workers.training.basics import Place, TrainingTask
 from workers.weights import weight_files
 
@@ -181,13 +181,9 @@ def _finite(loss: torch.Tensor, epoch: int) -> None:
 def _set_rate(
     optimizer: torch.optim.Optimizer, lesson: Lesson, given: Parameters, step: int, steps: int
 ) -> None:
-    """Up from nothing in the first tenth (at most an epoch), then down along a cosine."""
     seen = given.batch * _accumulated(given)
     base = given.learning_rate or lesson.rate * seen / lesson.rate_batch
-    total = steps * given.epochs
-    warm = max(1, min(steps, total // 10))
-    way = (step - warm) / max(1, total - warm)
-    factor = (step + 1) / warm if step < warm else 0.02 + 0.49 * (1 + math.cos(math.pi * way))
+    factor = rates.factor(step, steps, given.epochs, given.extra)
     for group in optimizer.param_groups:
         group["lr"] = base * factor
 

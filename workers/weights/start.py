@@ -44,6 +44,13 @@ def choose(family: str, variant: str, given: Path | None, extra: Mapping[str, An
     return found
 
 
+def find(family: str, variant: str, extra: Mapping[str, Any]) -> Path | None:
+    """The start weights of a family that can do without."""
+    if extra.get("download") and start_weights.find(family, variant) is None:
+        return download(family, variant)
+    return None if extra.get("from_scratch") else start_weights.find(family, variant)
+
+
 def download(family: str, variant: str) -> Path:
     """The weights that the library's authors publish, kept in the cache folder."""
     if (family, variant) not in PUBLISHED:
