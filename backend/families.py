@@ -22,6 +22,8 @@ class Family:
     variants: tuple[str, ...] = ()
     needs_golden: bool = False
     needs_labels: bool = True
+    from_nothing: bool = False  # learns without start weights, too
+    small: Mapping[str, Any] = field(default_factory=dict)  # defaults for small pictures
 
 
 FAMILIES = {
@@ -57,7 +59,9 @@ FAMILIES = {
             Task.CLASSIFY,
             "workers.families.classifier",
             {"epochs": 10, "image_size": 224, "batch": 32, "variant": "resnet18"},
-            ("resnet18", "resnet50", "mobilenet"),
+            ("small", "resnet18", "resnet50", "mobilenet"),
+            from_nothing=True,
+            small={"epochs": 15, "batch": 64, "variant": "small"},
         ),
     )
 }

@@ -7,7 +7,7 @@ stays as the family's defaults have it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -75,10 +75,14 @@ def _whole(name: str, low: int, high: int, most: int, usual: bool = True) -> Tun
     return Tunable(Dimension(name, Scale.INT, low, high), min(low, 1), most, usual)
 
 
-def _between(name: str, low: float, high: float, most: float) -> Tunable:
-    return Tunable(Dimension(name, Scale.LIN, low, high), 0.0, most)
+def _between(name: str, low: float, high: float, most: float, usual: bool = True) -> Tunable:
+    return Tunable(Dimension(name, Scale.LIN, low, high), 0.0, most, usual)
 
 
+# Parameters that are words, and the words they may be.
+WORDS: Mapping[str, tuple[str, ...]] = {"schedule": ("cosine", "linear", "steady")}
+OWN_LOOP = ("faster_rcnn", "classifier")
+WARM_UP = _between("warm_up", 0.0, 0.3, 0.9, usual=False)
 DECAY = Tunable(Dimension("weight_decay", Scale.LOG, 1e-5, 0.1), 1e-9, 1.0)
 
 
@@ -118,11 +122,22 @@ TUNABLES: Mapping[str, tuple[Tunable, ...]] = {
         DECAY,
         _choice("image_size", (320, 480, 640), 32, 4096, usual=False),
         _whole("accumulate", 1, 4, 1000, usual=False),
+        WARM_UP,
     ),
     "classifier": (
         _rate(1e-5, 1e-2),
         _choice("batch", (8, 16, 32, 64), 1, 4096),
         DECAY,
+        _between("label_smoothing", 0.0, 0.2, 0.9),
+        _between("erase", 0.0, 0.5, 1.0),
+        _between("shift", 0.0, 0.25, 0.5, usual=False),
+        _between("mirror", 0.0, 0.5, 1.0, usual=False),
+        _between("upside_down", 0.0, 0.5, 1.0, usual=False),
+        _between("turn", 0.0, 15.0, 180.0, usual=False),
+        _between("light", 0.0, 0.4, 1.0, usual=False),
+        _between("balance", 0.0, 1.0, 1.0, usual=False),
+        _between("class_weights", 0.0, 1.0, 1.0, usual=False),
+        WARM_UP,
         _choice("image_size", (128, 224, 320), 32, 4096, usual=False),
         _whole("accumulate", 1, 4, 1000, usual=False),
     ),
@@ -169,6 +184,39 @@ def merged(parameters: Mapping[str, Any], values: Mapping[str, float]) -> dict[s
     if not extra:
         return {**parameters, **plain}
     return {**parameters, **plain, "extra": {**parameters.get("extra", {}), **extra}}
+
+
+def read(family: str, texts: Iterable[str]) -> dict[str, Any]:
+    """Parameters of a training as `NAME=VALUE` each, refused where the family has none such."""
+    known, found = _tunables(family), dict[str, Any]()
+    words = WORDS if family in OWN_LOOP else {}
+    for text in texts:
+        name, _, said = (part.strip() for part in text.partition("="))
+        name = SHORT.get(name, name)
+        if name in words:
+            found[name] = said
+        elif name in known:
+            found[name] = _number(name, said, _is_whole(known[name].tried))
+        else:
+            names = ", ".join((*known, *words))
+            raise Invalid(f"{family} has no parameter {name[:40]!r} to set; there are {names}.")
+    if said := " ".join(wrong(family, found)):
+        raise Invalid(said)
+    return merged({}, found)
+
+
+def wrong(family: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """What is said of a family's own parameters that makes no sense, a sentence each."""
+    for each in TUNABLES.get(family, ()):
+        name, value = each.tried.name, values.get(each.tried.name, each.least)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not each.least <= value <= each.most:
+            said = repr(value)[:40]
+            yield f"The parameter {name} must be from {each.least:g} to {each.most:g}, not {said}."
+    for name, words in WORDS.items():
+        if name in values and values[name] not in words:
+            said = repr(values[name])[:40]
+            yield f"The parameter {name} must be one of {', '.join(words)}, not {said}."
 
 
 def _tunables(family: str) -> dict[str, Tunable]:

@@ -11,6 +11,7 @@ from app import terminal
 from app.commands import tools
 from app.commands.jobs import waiting
 from app.terminal import AsJson
+from backend import spaces
 from backend.domain import Model, ModelState
 from backend.errors import NotFound, Refused
 from backend.families import FAMILIES
@@ -58,6 +59,10 @@ def train(
     learning_rate: Annotated[
         float | None, typer.Option(help="How far each step goes; 0: as the family likes.")
     ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of the family, NAME=VALUE; may be repeated."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same split.")] = None,
     wait: Wait = False,
     as_json: AsJson = False,
@@ -71,7 +76,8 @@ def train(
     given = (
         epochs, image_size, batch, variant, workers, device, memory, patience, learning_rate,
     )  # fmt: skip
-    parameters = {n: value for n, value in zip(GIVEN, given, strict=True) if value is not None}
+    named = {n: value for n, value in zip(GIVEN, given, strict=True) if value is not None}
+    parameters = {**spaces.read(family, settings or ()), **named}
     with tools.open_tools() as at:
         started = _started(at, project, family, start=weights, parameters=parameters, seed=seed)
         if wait:

@@ -19,7 +19,7 @@ from app.routes.runs import detection
 from backend.families import FAMILIES, Family
 from backend.jobs import kinds, listing, outlook, queue
 from backend.labels import images
-from backend.models import growth, preflight, registry, trainings
+from backend.models import growth, preflight, registry, trainings, usual
 from backend.models.preflight import Preflight
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
@@ -112,7 +112,11 @@ def form(project: str, at: premises.At, job: int = 0) -> TrainingChoice:
         jobs = list({one.id: one for one in sorted(shown, key=lambda one: -one.id)}.values())
         stands = outlook.outlooks(session, jobs)
         return TrainingChoice(
-            [_family(one) for one in FAMILIES.values() if one.task is found.task],
+            [
+                _family(one, usual.parameters(session, found.id, one.name))
+                for one in FAMILIES.values()
+                if one.task is found.task
+            ],
             [model_cards.card(one) for one in registry.models(session, found.id)],
             [job_cards.listed(one, stands[one.id]) for one in jobs],
             growth.wanted(session, found.id),
@@ -219,5 +223,5 @@ def publish(model: int, body: Published, at: premises.At, person: login.Labeler)
         return job_cards.whole(queue.enqueue(session, request, author=person.name))
 
 
-def _family(one: Family) -> FamilyCard:
-    return FamilyCard(one.name, one.title, one.defaults, one.variants, one.needs_golden)
+def _family(one: Family, defaults: Mapping[str, Any]) -> FamilyCard:
+    return FamilyCard(one.name, one.title, defaults, one.variants, one.needs_golden)

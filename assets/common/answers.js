@@ -130,7 +130,7 @@
  * @typedef {{source?: ImageChoice, key?: string}} Places
  * @typedef {{epoch: number, value: number}} Point
  * @typedef {{problems: string[], warnings: string[], images: Record<string, number>,
- *   boxes: Record<string, Record<string, number>>, seconds: number | null}} Preflight
+ *   boxes: Record<string, Record<string, number>>, seconds: number | null, notes: string[]}} Preflight
  * @typedef {{name: string, host: string, pid: number, started: string, seen: string, sees: Sight}} Presence
  * @typedef {{id: number, name: string, task: Task, classes: Class[]}} Project
  * @typedef {{id: number, name: string, task: Task, classes: Class[], images: number, goldens: number,

@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend import families, start_weights
+from backend import families, spaces, start_weights
 from backend.domain import JobState, Project, Split, Task
 from backend.errors import Invalid
 from backend.families import Family
 from backend.jobs import needs
-from backend.models import snapshots
+from backend.models import beginnings, snapshots, usual
 from backend.projects import catalogue
 from backend.storage import engine
 from backend.storage.classes import class_names
@@ -44,13 +44,17 @@ ABSENT: Mapping[Split, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """`problems` refuse a training, `warnings` do not; `seconds` is None where nothing is known."""
+    """`problems` refuse a training, `warnings` do not; `seconds` is None where nothing is known.
+
+    `notes` say what it starts from, and what to expect of that.
+    """
 
     problems: tuple[str, ...]
     warnings: tuple[str, ...]
     images: Mapping[str, int]
     boxes: Mapping[str, Mapping[str, int]]
     seconds: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +82,16 @@ def check(
     project, chosen = catalogue.get(session, project_id), families.find(family)
     pictures = _pictures(session, snapshots.plan(session, project_id, seed))
     boxes = _drawn(session, project, pictures)
-    values = {**chosen.defaults, **(parameters or {})}
+    said = parameters or {}
+    variant = str(said.get("variant", ""))
+    values = {**usual.parameters(session, project_id, family, variant), **said}
     images = Counter(str(picture.split) for picture in pictures.values())
     unusable = [*_unknown(values), *_parameters(values, chosen)]
     problems = [
         *unusable,
         *_problems(project, chosen, pictures, boxes),
         *_no_start(chosen, values, start),
+        *spaces.wrong(family, values.get("extra") or {}),
     ]
     return Preflight(
         tuple(problems),
@@ -92,6 +99,7 @@ def check(
         dict(images),
         boxes,
         None if unusable else _seconds(session, family, values, images[Split.TRAIN]),
+        () if problems else tuple(beginnings.notes(chosen, values, start)),
     )
 
 
@@ -116,11 +124,20 @@ def _parameters(values: Mapping[str, Any], family: Family) -> Iterable[str]:
     if family.variants and variant and variant not in family.variants:
         known = ", ".join(family.variants)
         yield f"{family.name} has no variant {str(variant)[:40]!r}; there are {known}."
+    size = values.get("image_size", 0)
+    small = variant and variant == family.small.get("variant")
+    if small and isinstance(size, int) and size > usual.SMALL:
+        yield (
+            f"The variant {variant} is for pictures of up to {usual.SMALL} pixels, not {size}: "
+            "choose another one, or a smaller image size."
+        )
 
 
 def _no_start(family: Family, values: Mapping[str, Any], start: str) -> Iterable[str]:
     """A training must not fail in the queue for want of a file that is known to be missing."""
     variant, extra = str(values.get("variant", "")), values.get("extra") or {}
+    if family.from_nothing:
+        return
     asked = start or extra.get("from_scratch") or extra.get("download")
     if asked or (family.name, variant) not in start_weights.NAMES:
         return

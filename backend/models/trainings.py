@@ -14,7 +14,7 @@ from backend import families, start_weights, weight_header
 from backend.domain import Job, Model, ModelState, Snapshot, Split, Task
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
-from backend.models import choice, preflight, registry, snapshots, tracked
+from backend.models import choice, preflight, registry, snapshots, tracked, usual
 from backend.projects import catalogue
 
 SCRATCH = "scratch"
@@ -85,7 +85,9 @@ def prepare(
     """Check what is asked, and freeze what is learned from."""
     known = usual_seed(session, project_id, family, start) if seed is None else seed
     chosen = random.randrange(2**31) if known is None else known
-    values = {**families.find(family).defaults, **(parameters or {}), "seed": chosen}
+    said = parameters or {}
+    defaults = usual.parameters(session, project_id, family, str(said.get("variant", "")))
+    values = {**defaults, **said, "seed": chosen}
     begin = _start(session, project_id, family, start, values)
     parent = _parent(session, project_id, start)
     preflight.refuse(preflight.check(session, project_id, family, values, chosen, start))

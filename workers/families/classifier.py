@@ -153,7 +153,6 @@ class ClassLesson:
         right = scores[np.arange(len(truths)), truths].clip(1e-9)
         return {"accuracy": found["accuracy"] or 0.0, "val_loss": float(-np.log(right).mean())}
 
-
     def _network(self, task: basics.TrainingTask) -> nn.Module:
         variant, size = self.header.variant, self.header.image_size
         network = build(variant, len(self.classes), size)
@@ -188,7 +187,7 @@ def known(variant: str) -> str:
     return variant
 
 
-def build(variant: str, classes: int, image_size: int) -> nn.Module:
+def build(variant: str, classes: int, image_size: int = 32) -> nn.Module:
     """A network with one logit a class, knowing nothing."""
     if known(variant) == SMALL:
         if image_size > small_network.LARGEST:

@@ -9,7 +9,7 @@ import { count } from "../../common/words.js";
 /** What cannot even be checked cannot be trained. @param {any} error @returns {Preflight} */
 export function refused(error) {
   if (error.status !== 400 && error.status !== 422) throw error;
-  return { problems: [error.message], warnings: [], images: {}, boxes: {}, seconds: null };
+  return { problems: [error.message], warnings: [], images: {}, boxes: {}, seconds: null, notes: [] };
 }
 
 /** The report of a check. @param {Preflight} found @param {string} of the project */
@@ -28,6 +28,7 @@ export function report(found, of) {
   return [
     found.problems.map((one) => h("p.bad", {}, one)),
     found.warnings.map((one) => h("p.warn", {}, one)),
+    found.notes.map((one) => h("p.quiet-text", {}, one)),
     !found.problems.length && !found.warnings.length && h("p.good", {}, "Nothing stands in the way."),
     total > 0 &&
     h(

@@ -1,0 +1,47 @@
+"""What a training is told where nobody says it: by its family and by the size of the pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
+
+from backend import families
+from backend.storage.tables import ImageRow
+
+SMALL = 96  # a longer side up to this is a small picture's
+LEAST = 32
+STEP = 8
+MAY_BE_LARGER = 0.05
+
+
+def parameters(session: Session, project_id: int, family: str, variant: str = "") -> dict[str, Any]:
+    """The defaults of a family; where almost all pictures are small, those that it has for such.
+
+    Who names a variant gets what belongs to it.
+    """
+    chosen = families.find(family)
+    small = str(chosen.small.get("variant", ""))
+    if not small or variant not in ("", small):
+        return {**chosen.defaults, **({"variant": variant} if variant else {})}
+    side = _side(session, project_id)
+    if not side and not variant:
+        return dict(chosen.defaults)
+    return {**chosen.defaults, **chosen.small, "image_size": _input(side or SMALL)}
+
+
+def _side(session: Session, project_id: int) -> int:
+    """The longest side of the small pictures; 0 where more than a few are larger."""
+    side = case((ImageRow.width > ImageRow.height, ImageRow.width), else_=ImageRow.height)
+    query = select(
+        func.count(), func.count(case((side > SMALL, 1))), func.max(case((side <= SMALL, side)))
+    )
+    query = query.where(ImageRow.project_id == project_id, ImageRow.deleted.is_(None))
+    images, larger, longest = session.execute(query).one()
+    return int(longest or 0) if larger <= images * MAY_BE_LARGER else 0
+
+
+def _input(side: int) -> int:
+    """What the network is given: no less than it can halve, in steps."""
+    return max(LEAST, -(-side // STEP) * STEP)
