@@ -25,7 +25,7 @@ GIVEN = (
     "epochs", "image_size", "batch", "variant", "workers", "device", "memory_gb", "patience",
     "learning_rate",
 )  # fmt: skip
-FIGURES = ("map", "map50", "map50_95", "accuracy", "top3", "top5", "macro_f1")
+FIGURES = ("map", "map50", "map50_95", "accuracy", "top3", "top5", "macro_f1", "ece")
 
 COLUMNS = {"ap": "AP", "precision": "precision", "recall": "recall", "f1": "F1"}
 
@@ -213,9 +213,11 @@ def judge(
     _tell_measured(_measured(file.name, split, iou, dict(job.result)), as_json)
     if job.result["strange_images"] or job.result["strange_classes"]:
         terminal.warn(
-            f"Left out: {job.result['strange_images']:,} boxes of images that it is not judged "
+            f"Left out: {job.result['strange_images']:,} lines of images that it is not judged "
             f"by, {job.result['strange_classes']:,} of classes that the project does not have."
         )
+    if unanswered := job.result.get("unanswered"):
+        terminal.warn(f"{unanswered:,} images have no answer in it and are not judged.")
 
 
 def runs(project: Project, as_json: AsJson = False) -> None:

@@ -33,6 +33,7 @@ Tiles = Annotated[
 Out = Annotated[Path | None, typer.Option(help="Folder for a JSON file of each picture.")]
 Of = Annotated[str, typer.Option("--project", help="The model's project, where it is not named.")]
 REASONS = 8
+WORTHS = ("map50", "map50_95", "accuracy", "ece")
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -157,10 +158,11 @@ def benchmark(
         terminal.document(dict(job.result))
         return
     rows = job.result["runtimes"]
-    columns = ("runtime", "precision", "map50", "map50_95", "images_per_second", "refused")
+    worths = [name for name in WORTHS if any(name in row for row in rows)]
+    columns = ("runtime", "precision", *worths, "images_per_second", "refused")
     terminal.table(columns, [[row.get(name, "") for name in columns] for row in rows])
     if any(row["precision"] == forecast.QUICK for row in rows):
-        terminal.say(forecast.loss([row for row in rows if "map50" in row]))
+        terminal.say(forecast.loss([row for row in rows if "refused" not in row]))
 
 
 def _follow(at: tools.Tools, job: Job, out: Path | None, as_json: bool) -> None:

@@ -4,8 +4,8 @@
  *
  * @typedef {{model?: string, model_id?: number, family?: string, run?: number, iou?: number,
  *   compared?: number, learned?: number, map?: FigureDifference, map50?: FigureDifference,
- *   map50_95?: FigureDifference, accuracy?: FigureDifference, per_class?: Record<string, FigureDifference>,
- *   images?: ImageDifference[]}} Against
+ *   map50_95?: FigureDifference, accuracy?: FigureDifference, gained?: PictureCount, lost?: PictureCount,
+ *   per_class?: Record<string, FigureDifference>, images?: ImageDifference[]}} Against
  * @typedef {{between_boards: Kappa, between_detections: Kappa, within_boards: Kappa,
  *   within_detections: Kappa}} Agreement
  * @typedef {{cores: number, gpus: number, memory_gb: number}} Amounts
@@ -41,10 +41,10 @@
  * @typedef {{role?: Role | null, password?: string | null}} Edit
  * @typedef {{split?: string, iou?: number, images?: number, truths?: number, score?: number,
  *   map?: number | null, map50?: number | null, map50_95?: number | null, accuracy?: number | null,
- *   top3?: number | null, top5?: number | null, macro_f1?: number | null, interval?: number[] | null,
- *   intervals?: Record<string, number[] | null>, per_class?: Record<string, ClassFigures>,
- *   curves?: Record<string, CurvePoints>, confusion?: Confusion, sizes?: Record<string, SizeFigures>}}
- *   Evaluation
+ *   top3?: number | null, top5?: number | null, macro_f1?: number | null, ece?: number | null,
+ *   interval?: number[] | null, intervals?: Record<string, number[] | null>,
+ *   per_class?: Record<string, ClassFigures>, curves?: Record<string, CurvePoints>, confusion?: Confusion,
+ *   reliability?: ReliabilityPart[], sizes?: Record<string, SizeFigures>}} Evaluation
  * @typedef {{worth: RuntimeWorth[], int8: string, model_id: number | null}} Expectation
  * @typedef {{format: string, images?: readonly number[] | null, states?: readonly string[],
  *   splits?: readonly string[], filter?: string, shares?: readonly number[], seed?: number}} ExportForm
@@ -99,8 +99,9 @@
  * @typedef {{into: number}} Merge
  * @typedef {{split?: string, iou?: number, images?: number, truths?: number, score?: number,
  *   map?: number | null, map50?: number | null, map50_95?: number | null, accuracy?: number | null,
- *   top3?: number | null, top5?: number | null, macro_f1?: number | null, interval?: number[] | null,
- *   intervals?: Record<string, number[] | null>, per_class?: Record<string, ClassFigures>}} Metrics
+ *   top3?: number | null, top5?: number | null, macro_f1?: number | null, ece?: number | null,
+ *   interval?: number[] | null, intervals?: Record<string, number[] | null>,
+ *   per_class?: Record<string, ClassFigures>}} Metrics
  * @typedef {{id: number, name: string, family: string, state: ModelState, classes: string[],
  *   champion: boolean, at: string, snapshot: number | null, parent: number | null, job: number | null,
  *   parameters: Record<string, any>, metrics: Metrics}} ModelCard
@@ -127,6 +128,7 @@
  *   accepted: number[], verdict: "" | "pass" | "fail"}} PastSheet
  * @typedef {{image: number, past: PastSheet[]}} PastSheets
  * @typedef {{name: string, role: Role}} Person
+ * @typedef {{images: number, interval: number[] | null}} PictureCount
  * @typedef {{source?: ImageChoice, key?: string}} Places
  * @typedef {{epoch: number, value: number}} Point
  * @typedef {{problems: string[], warnings: string[], images: Record<string, number>,
@@ -139,6 +141,7 @@
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number, idx: number,
  *   class_id: number | null, run: number}} Proposal
  * @typedef {{runtime?: string}} Published
+ * @typedef {{begin: number, images: number, confidence: number, accuracy: number}} ReliabilityPart
  * @typedef {{name: string}} Removal
  * @typedef {{version: number, revision: number}} Restore
  * @typedef {{version: number, author: string, threshold: number, thresholds: Record<string, number>,
@@ -158,7 +161,8 @@
  * @typedef {{images: number, right: number, false_calls: number, escapes: number, agreement: Agreement,
  *   ruled: RuledBoards}} RunFigures
  * @typedef {{runtime?: string, precision?: string, map50?: number | null, map50_95?: number | null,
- *   images_per_second?: number, refused?: string}} RuntimeWorth
+ *   accuracy?: number | null, ece?: number | null, images_per_second?: number, refused?: string}}
+ *   RuntimeWorth
  * @typedef {{version: number, boxes: readonly Box[], state?: State | null, label?: string | null,
  *   comment?: string | null, action?: string, run?: number | null, rejected?: readonly number[] | null,
  *   accepted?: readonly number[] | null, review?: boolean, verdict?: "" | "pass" | "fail",

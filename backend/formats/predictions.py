@@ -60,6 +60,44 @@ def read(
     return taken
 
 
+def read_classes(
+    path: Path,
+    images: Mapping[str, int],
+    classes: Sequence[str],
+    name: str,
+    today: Callable[[str], str] = str,
+) -> Predictions:
+    """The one answer for each picture of a table `name,label[,score]`.
+
+    An answer covers the whole picture; of two for one picture the file is refused.
+    """
+    keys, taken = _keys(images), Predictions()
+    text = tabular.text(path, name, HOLDS)
+    for line, row in tabular.rows(text, name, [("name", "file_name"), ("label", "class")]):
+        image = next((keys[key] for key in _named(row) if key in keys), "")
+        label = today(row.get("label") or row.get("class") or "")
+        if not image:
+            taken.strange_images += 1
+        elif label not in classes:
+            taken.strange_classes += 1
+        elif image in taken.found:
+            raise Invalid(f"{name}, line {line}: {image} has an answer already.")
+        else:
+            score = _score(row.get("score") or "1", f"{name}, line {line}")
+            taken.found[image] = [Detection(0, 0, 1, 1, label, score)]
+    return taken
+
+
+def _score(said: str, place: str) -> float:
+    try:
+        score = float(said)
+    except ValueError:
+        score = -1.0
+    if not 0 <= score <= 1:
+        raise Invalid(f"{place}: the score is a number from 0 to 1, not {said[:40]!r}.")
+    return score
+
+
 def _rows(path: Path, name: str) -> Iterator[tuple[str, Row]]:
     """Each entry with the words for its place."""
     text = tabular.text(path, name, HOLDS)

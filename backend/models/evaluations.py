@@ -28,6 +28,15 @@ class Confusion(TypedDict):
     score: NotRequired[float]
 
 
+class ReliabilityPart(TypedDict):
+    """How sure a classifier is of the pictures in a part of its confidence, and how often right."""
+
+    begin: float
+    images: int
+    confidence: float
+    accuracy: float
+
+
 class CurvePoints(TypedDict):
     """The precision, and the score that gives it, at each recall."""
 
@@ -60,6 +69,7 @@ class Metrics(TypedDict, total=False):
     top3: float | None
     top5: float | None
     macro_f1: float | None
+    ece: float | None
     interval: list[float] | None
     intervals: dict[str, list[float] | None]
     per_class: dict[str, ClassFigures]
@@ -70,6 +80,7 @@ class Evaluation(Metrics, total=False):
 
     curves: dict[str, CurvePoints]
     confusion: Confusion
+    reliability: list[ReliabilityPart]
     sizes: dict[str, SizeFigures]
 
 
@@ -81,8 +92,18 @@ class FigureDifference(TypedDict):
     better: bool | None
 
 
+class PictureCount(TypedDict):
+    """A number of pictures, with its 95 % interval."""
+
+    images: int
+    interval: list[float] | None
+
+
 class ImageDifference(TypedDict):
-    """Boxes that one model gained and lost in an image, and how many more false calls it has."""
+    """What one model gained and lost in an image, and how many more false calls it has.
+
+    That is boxes, or of a classified picture its class.
+    """
 
     image: str
     image_id: int
@@ -105,6 +126,8 @@ class Against(TypedDict, total=False):
     map50: FigureDifference
     map50_95: FigureDifference
     accuracy: FigureDifference
+    gained: PictureCount
+    lost: PictureCount
     per_class: dict[str, FigureDifference]
     images: list[ImageDifference]
 
@@ -116,5 +139,7 @@ class RuntimeWorth(TypedDict, total=False):
     precision: str
     map50: float | None
     map50_95: float | None
+    accuracy: float | None
+    ece: float | None
     images_per_second: float
     refused: str

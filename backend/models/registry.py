@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -243,7 +243,7 @@ def verdict(told: Details) -> str:
 def compared(name: str, against: Mapping[str, Any]) -> str:
     """What a comparison with another model says, in words."""
     better, worse = _classes(against, True), _classes(against, False)
-    parts = [_overall(name, against)]
+    parts = [_overall(name, against), *_pictures(against)]
     if better:
         parts.append(f"Better in: {', '.join(better)}.")
     if worse:
@@ -272,6 +272,19 @@ def _overall(name: str, against: Mapping[str, Any]) -> str:
     return f"{name} is {how[found['better']]} {other} ({difference})."
 
 
+def _pictures(against: Mapping[str, Any]) -> Iterator[str]:
+    """How many classified pictures went over."""
+    if "gained" in against:
+        told = (_between(against[name]) for name in ("gained", "lost"))
+        yield "Pictures gained: {}; lost: {}.".format(*told)
+
+
+def _between(count: Mapping[str, Any]) -> str:
+    interval = count["interval"]
+    between = f" (95 %: {interval[0]:.0f} to {interval[1]:.0f})" if interval else ""
+    return f"{count['images']:,}{between}"
+
+
 def _classes(against: Mapping[str, Any], better: bool) -> list[str]:
     return [
         name for name, found in against.get("per_class", {}).items() if found["better"] is better
@@ -281,7 +294,7 @@ def _classes(against: Mapping[str, Any], better: bool) -> list[str]:
 def _keep(session: Session, row: ModelRow, evaluation: Mapping[str, Any]) -> None:
     """What lists show stays small; the curves are read for one model at a time."""
     evaluation = figures.keyed(evaluation, class_names.of(session, row.project_id).ids)
-    large = ("curves", "confusion", "sizes")
+    large = ("curves", "confusion", "sizes", "reliability")
     row.metrics = {name: value for name, value in evaluation.items() if name not in large}
     drawn = {name: value for name, value in evaluation.items() if name in large}
     row.facts = {**(row.facts or {}), "evaluation": drawn}

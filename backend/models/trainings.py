@@ -11,11 +11,12 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend import families, start_weights, weight_header
-from backend.domain import Job, Model, ModelState, Snapshot, Split, Task
+from backend.domain import Job, Model, ModelState, Snapshot, Split
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.models import choice, preflight, registry, snapshots, tracked, usual
 from backend.projects import catalogue
+from backend.models import choice, preflight, registry, snapshots, usual
 
 SCRATCH = "scratch"
 
@@ -158,15 +159,12 @@ def judge(
     iou: float = 0.5,
     author: str = "",
 ) -> Job:
-    """Queue the measurement of what another program found, which is stored as `file`.
+    """Queue the measurement of what another program found or answered, stored as `file`.
 
     It is judged by the images that were held out from `model`, else from the champion, and stands
     beside it; in a project without a model by those that the next training would hold out.
     """
     _check_measure(split, iou)
-    project = catalogue.get(session, project_id)
-    if project.task is not Task.DETECT:
-        raise Refused("Predictions of boxes are judged; this project's images have one class each.")
     chosen = registry.champion(session, project_id)
     if model:
         chosen = _ready(session, project_id, model)

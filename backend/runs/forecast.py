@@ -52,7 +52,7 @@ def worth(session: Session, chosen: Chosen) -> list[RuntimeWorth]:
     if chosen.model_id is None:
         return []
     rows = registry.details(session, chosen.model_id).runtimes
-    return [cast(RuntimeWorth, row) for row in rows if "map50" in row]
+    return [cast(RuntimeWorth, row) for row in rows if "refused" not in row]
 
 
 def sentences(
@@ -82,6 +82,7 @@ def loss(rows: Sequence[Mapping[str, Any]]) -> str:
     parts = [
         f"{title} {quick[name]:.3f} ({quick[name] - precise[name]:+.3f})"
         for name, title in FIGURES.items()
+        if name in quick and name in precise
     ]
     return f"int8 against {precise['precision']} on validation pictures: {', '.join(parts)}."
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from backend import families, matching
-from backend.domain import Split, Task
+from backend.domain import Split
 from backend.errors import Refused
 from workers import data, merged
 from workers.evaluation import classes as worth
@@ -61,7 +61,7 @@ def look(
     `known` are its classes as `classes` calls them, which its file may call otherwise.
     """
     model = base.implementation(family).load(weights, device())
-    whole = families.find(family).task is Task.CLASSIFY
+    whole = families.answers_once(family)
     return look_with(model, examples, classes, tell, known=known, whole=whole)
 
 
@@ -102,10 +102,17 @@ def report(
     family: str, seen: Appraisal, classes: Sequence[str], iou: float = 0.5
 ) -> dict[str, Any]:
     """The figures of `workers.evaluation.metrics` for what was seen."""
-    if families.find(family).task is Task.CLASSIFY:
-        truths = [list(classes).index(example.label) for example in seen.examples]
-        return worth.report(truths, _scores(seen, len(classes)), classes)
+    if families.answers_once(family):
+        return report_classified(seen, classes)
     return {**metrics.report(judged(seen, classes), classes, iou), "refused": len(seen.refused)}
+
+
+def report_classified(
+    seen: Appraisal, classes: Sequence[str], *, chances: bool = True
+) -> dict[str, Any]:
+    """The figures of `workers.evaluation.classes` for what was seen."""
+    truths = [list(classes).index(example.label) for example in seen.examples]
+    return worth.report(truths, scores(seen, len(classes)), classes, chances=chances)
 
 
 def judged(seen: Appraisal, classes: Sequence[str]) -> list[JudgedImage]:
@@ -121,7 +128,7 @@ def compare(
     family: str, ours: Appraisal, theirs: Appraisal, classes: Sequence[str], iou: float = 0.5
 ) -> dict[str, Any]:
     """How much better one model is than another on the same pictures."""
-    if families.find(family).task is Task.CLASSIFY:
+    if families.answers_once(family):
         return _compare_classified(ours, theirs, classes)
     return metrics.compare(judged(ours, classes), judged(theirs, classes), classes, iou)
 
@@ -162,15 +169,27 @@ def _hits(
     return hits
 
 
+def by_picture(ours: Appraisal, theirs: Appraisal, classes: Sequence[str]) -> list[dict[str, Any]]:
+    """The classified pictures that one model is right about and the other is not."""
+    first, second = _rights(ours, theirs, classes)
+    return [
+        {"image": example.name, "gained": int(now), "lost": int(before), "false_calls": 0}
+        for example, now, before in zip(ours.examples, first, second, strict=True)
+        if now != before
+    ]
+
+
 def _compare_classified(
     ours: Appraisal, theirs: Appraisal, classes: Sequence[str]
 ) -> dict[str, Any]:
     """Right and wrong picture by picture, with the bootstrap's interval."""
+    first, second = _rights(ours, theirs, classes)
     truths = np.array([list(classes).index(example.label) for example in ours.examples])
-    right = [_scores(seen, len(classes)).argmax(axis=1) == truths for seen in (ours, theirs)]
-    gained = right[0].astype(np.float64) - right[1]
+    gained = first.astype(np.float64) - second
     return {
         "accuracy": metrics.mean_difference(gained),
+        "gained": _counted(first & ~second),
+        "lost": _counted(~first & second),
         "per_class": {
             name: metrics.mean_difference(gained[truths == index])
             for index, name in enumerate(classes)
@@ -178,7 +197,23 @@ def _compare_classified(
     }
 
 
-def _scores(seen: Appraisal, classes: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _rights(
+    ours: Appraisal, theirs: Appraisal, classes: Sequence[str]
+) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Which pictures each of two classifiers is right about."""
+    truths = np.array([list(classes).index(example.label) for example in ours.examples])
+    first, second = (scores(seen, len(classes)).argmax(axis=1) for seen in (ours, theirs))
+    return first == truths, second == truths
+
+
+def _counted(changed: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, Any]:
+    """How many pictures, and between how many as many others would lie (95 %, Wilson)."""
+    number, of = int(changed.sum()), len(changed)
+    shares = worth.wilson(number, of)
+    return {"images": number, "interval": shares and [share * of for share in shares]}
+
+
+def scores(seen: Appraisal, classes: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A classifier's answer is one row a class, each over the whole picture.
 
     The chances of two classes that were merged are those of the one together.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from backend import families
-from backend.domain import Model, Task
+from backend.domain import Model
 from backend.models import registry, snapshots
 from backend.storage.classes import figures as figures_
 from workers.context import Context
@@ -71,9 +71,11 @@ def against(
     known = laid_out.known(other)
     theirs = appraisal.look(other.family, path, ours.examples, classes, tell, known)
     figures = laid_out.kept(appraisal.compare(other.family, ours, theirs, classes, iou))
-    if families.find(other.family).task is Task.DETECT:
+    if families.answers_once(other.family):
+        differing = appraisal.by_picture(ours, theirs, classes)
+    else:
         differing = appraisal.by_image(ours, theirs, classes, iou)
-        figures["images"] = [_with_id(row, laid_out) for row in differing[:MOST]]
+    figures["images"] = [_with_id(row, laid_out) for row in differing[:MOST]]
     return {
         **figures,
         "run": context.job.id,

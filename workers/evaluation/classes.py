@@ -9,20 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.evaluation import calibration
+
 Figures = dict[str, Any]
 TOP = (3, 5)
 NORMAL = 1.959963984540054  # half the width of 95 %, in standard deviations
 
 
-def report(truths: Sequence[int], scores: NDArray[np.floating], classes: Sequence[str]) -> Figures:
+def report(
+    truths: Sequence[int],
+    scores: NDArray[np.floating],
+    classes: Sequence[str],
+    *,
+    chances: bool = True,
+) -> Figures:
     """The figures of a classifier; `scores` is (images, classes).
 
+    Where these are no `chances` of all classes but one answer a picture, what needs them is left
+    out: top-k and calibration.
+
     Keys: images, accuracy, interval (95 %, Wilson), top3 and top5 where there are more classes,
-    macro_f1, per_class (None where nothing is counted), confusion (rows are truths).
+    macro_f1, per_class (None where nothing is counted), confusion (rows are truths), ece and
+    reliability (`calibration.report`).
     """
     right = np.asarray(truths, np.int64)
-    chances = np.asarray(scores).reshape(len(right), len(classes))
-    chosen = chances.argmax(axis=1)
+    said = np.asarray(scores).reshape(len(right), len(classes))
+    chosen = said.argmax(axis=1)
     matrix = np.zeros((len(classes), len(classes)), np.int64)
     np.add.at(matrix, (right, chosen), 1)
     hits = int((right == chosen).sum())
@@ -32,11 +44,18 @@ def report(truths: Sequence[int], scores: NDArray[np.floating], classes: Sequenc
         "images": len(right),
         "accuracy": hits / len(right) if len(right) else None,
         "interval": wilson(hits, len(right)),
-        **{f"top{k}": _top(chances, right, k) for k in TOP if k < len(classes)},
+        **(_of_chances(said, right) if chances else {}),
         "macro_f1": float(np.mean(scored)) if scored else None,
         "per_class": per_class,
         "confusion": {"labels": list(classes), "matrix": matrix.tolist()},
     }
+
+
+def _of_chances(chances: NDArray[np.floating], right: NDArray[np.int64]) -> Figures:
+    likeliest = chances.argmax(axis=1)
+    sure = chances[np.arange(len(right)), likeliest]
+    tops = {f"top{k}": _top(chances, right, k) for k in TOP if k < chances.shape[1]}
+    return {**tops, **calibration.report(sure, likeliest == right)}
 
 
 def wilson(hits: int, of: int) -> list[float] | None:

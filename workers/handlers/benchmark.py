@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from backend.domain import Split, Task
+from backend import families
+from backend.domain import Split
 from backend.errors import Refused, Unavailable
-from backend.families import find
 from backend.jobs import kinds
 from backend.models import choice, measurements, registry
 from workers import data, runtimes
 from workers.context import Context
 from workers.evaluation import appraisal, metrics
-from workers.evaluation.appraisal import Tell
+from workers.evaluation.appraisal import Appraisal, Tell
 from workers.families.base import Example
 from workers.runtimes import ModelSource, preparing
 
@@ -38,8 +38,8 @@ def run(context: Context) -> Mapping[str, Any]:
     with context.database.read() as session:
         model = registry.get(session, request.model_id)
         chosen = choice.choose(session, model.project_id, model.name)
-    if model.snapshot_id is None or find(model.family).task is not Task.DETECT:
-        raise Refused(f"{model.name} cannot be measured so: it is no detector trained here.")
+    if model.snapshot_id is None:
+        raise Refused(f"{model.name} cannot be measured so: it was not trained here.")
     laid_out = data.lay_out(context, model.snapshot_id)
     snapshot = laid_out.set
     split = Split.VAL if snapshot.of(Split.VAL) else appraisal.held_out(snapshot)
@@ -84,11 +84,19 @@ def _telling(context: Context, begin: float, share: float, way: str) -> Tell:
 def _measure(context: Context, bench: Bench, way: tuple[str, str], tell: Tell) -> dict[str, Any]:
     """Picture by picture on one thread, after a first one that warms the runtime up."""
     examples, classes, known = bench.examples, bench.classes, bench.known
+    whole = families.answers_once(bench.source.family)
     paths = [example.path for example in examples]
     prepared = preparing.prepare(bench.source, context.settings.cache, *way, paths)
     loaded = preparing.load(prepared, LEAST_SCORE)
-    appraisal.look_with(loaded, examples[:1], classes, tell, 1, known=known)
-    seen = appraisal.look_with(loaded, examples, classes, tell, 1, known=known)
+    appraisal.look_with(loaded, examples[:1], classes, tell, 1, known=known, whole=whole)
+    seen = appraisal.look_with(loaded, examples, classes, tell, 1, known=known, whole=whole)
+    pace = round(len(examples) / max(seen.seconds, 1e-9), 1)
+    return {**_worth(seen, classes, whole), "images_per_second": pace}
+
+
+def _worth(seen: Appraisal, classes: Sequence[str], whole: bool) -> dict[str, Any]:
+    if whole:
+        figures = appraisal.report_classified(seen, classes)
+        return {name: figures[name] for name in ("accuracy", "ece")}
     figures = metrics.report(appraisal.judged(seen, classes), classes, resamples=0)
-    worth = {name: figures[name] for name in ("map50", "map50_95")}
-    return {**worth, "images_per_second": round(len(examples) / max(seen.seconds, 1e-9), 1)}
+    return {name: figures[name] for name in ("map50", "map50_95")}

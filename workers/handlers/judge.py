@@ -7,11 +7,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from backend.domain import Detection, Run
+from backend.domain import Detection, Run, Task
 from backend.errors import Refused
 from backend.formats import predictions
 from backend.jobs import kinds
 from backend.models import registry
+from backend.projects import catalogue
 from workers import data
 from workers.context import Context
 from workers.data import LaidOut
@@ -19,7 +20,7 @@ from workers.evaluation import appraisal, challenge, metrics, record
 from workers.evaluation.appraisal import Appraisal
 from workers.families.base import NOTHING, Detections, Example
 
-IMPORTED = "imported"
+IMPORTED, ANSWERED = "imported", "classifier"
 
 
 def run(context: Context) -> Mapping[str, Any]:
@@ -27,18 +28,62 @@ def run(context: Context) -> Mapping[str, Any]:
     request = cast("kinds.Judge", context.request)
     laid_out = data.lay_out(context, request.snapshot_id)
     split, examples = appraisal.part(laid_out.set, request.split)
-    seen, left_out = _seen(context, request, laid_out, examples)
+    whole = _has_classes(context, request)
+    look = _answered if whole else _seen
+    seen, left_out = look(context, request, laid_out, examples)
     made = Run(
-        id=context.job.id, model=request.name, family=IMPORTED, at=context.job.at,
+        id=context.job.id, model=request.name, family=ANSWERED if whole else IMPORTED,
+        at=context.job.at,
         project_id=request.project_id, purpose=record.PURPOSE, author=context.job.author,
-        source={"images": len(examples)},
+        source={"images": len(seen.examples)},
     )  # fmt: skip
     record.write(context, made, laid_out, seen)
-    judged = appraisal.judged(seen, laid_out.set.classes)
-    found = laid_out.kept(metrics.report(judged, laid_out.set.classes, request.iou))
-    told = {**found, "split": str(split), **left_out}
+    found = _figures(seen, laid_out.set.classes, request.iou, whole)
+    told = {**laid_out.kept(found), "split": str(split), **left_out}
     record.measured(context, None, told)
     return {"model": request.name, **told, **_against(context, request, laid_out, seen)}
+
+
+def _has_classes(context: Context, request: kinds.Judge) -> bool:
+    """Whether the project's pictures have one class each."""
+    with context.database.read() as session:
+        return catalogue.get(session, request.project_id or 0).task is Task.CLASSIFY
+
+
+def _figures(
+    seen: Appraisal, classes: tuple[str, ...], iou: float, whole: bool
+) -> Mapping[str, Any]:
+    if not whole:
+        return metrics.report(appraisal.judged(seen, classes), classes, iou)
+    return appraisal.report_classified(seen, classes, chances=False)
+
+
+def _answered(
+    context: Context, request: kinds.Judge, laid_out: LaidOut, examples: tuple[Example, ...]
+) -> tuple[Appraisal, Mapping[str, Any]]:
+    """One answer a picture; those without one are not judged, and counted."""
+    classes = laid_out.set.classes
+    images = {example.name: laid_out.ids[example.name] for example in examples}
+    path = context.files.local_path(request.file)
+    read = predictions.read_classes(path, images, classes, request.name, laid_out.names.today)
+    if not read.found:
+        raise Refused(
+            f"{request.name} names no class of this project for any of the {len(images)} images "
+            f"that it is judged by, as {next(iter(images))}."
+        )
+    named = tuple(example for example in examples if example.name in read.found)
+    rows = tuple(_whole(example, read.found[example.name][0], classes) for example in named)
+    counts = {
+        "strange_images": read.strange_images,
+        "strange_classes": read.strange_classes,
+        "unanswered": len(examples) - len(named),
+    }
+    return Appraisal(named, rows, {}), counts
+
+
+def _whole(example: Example, answer: Detection, classes: tuple[str, ...]) -> Detections:
+    place = classes.index(answer.label)
+    return np.array([(0, 0, example.width, example.height, answer.score, place)], np.float32)
 
 
 def _seen(

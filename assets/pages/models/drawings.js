@@ -53,6 +53,46 @@ export function precisionRecall(curves, colors) {
 }
 
 /**
+ * How often a classifier is right where it is how sure; on the line it is as right as it is sure.
+ * @param {import("../../common/answers.js").ReliabilityPart[]} parts of its confidence
+ * @param {number | null | undefined} off how far the two lie apart on average
+ */
+export function reliability(parts, off) {
+  const most = Math.max(1, ...parts.map((one) => one.images));
+  const svg = make("svg", {
+    viewBox: "-34 -8 350 246",
+    role: "img",
+    "aria-label": `How often right, over how sure, in ${parts.length} parts`,
+  });
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    svg.append(
+      make("line", { x1: 0, x2: 300, y1: 200 - 200 * share, y2: 200 - 200 * share, class: "grid" }),
+      text(-6, 204 - 200 * share, share.toFixed(2), "end"),
+      text(300 * share, 218, share.toFixed(2), "middle"),
+    );
+  }
+  svg.append(make("line", { x1: 0, x2: 300, y1: 200, y2: 0, class: "grid" }));
+  for (const one of parts) {
+    const dot = make("circle", {
+      cx: (300 * one.confidence).toFixed(1),
+      cy: (200 - 200 * one.accuracy).toFixed(1),
+      r: (3 + 5 * Math.sqrt(one.images / most)).toFixed(1),
+      fill: "#56b4e9",
+    });
+    const sure = `${share(one.confidence)} sure, ${share(one.accuracy)} right`;
+    dot.append(make("title", {}, `${count(one.images)} images: ${sure}`));
+    svg.append(dot);
+  }
+  svg.append(text(150, 234, "how sure", "middle"));
+  return h(
+    "figure.figure",
+    {},
+    h("h3", {}, "How often right", h("small.quiet-text", {}, ` off by ${share(off)} on average (ECE)`)),
+    svg,
+  );
+}
+
+/**
  * @param {import("../../common/answers.js").Confusion} found rows: what is there; columns: what was said
  */
 export function confusion(found) {

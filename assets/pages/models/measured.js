@@ -1,7 +1,7 @@
 /** What was measured of a model: by class, in drawings, and where it differs from another one. */
 
 import { h } from "../../common/dom.js";
-import { confusion, precisionRecall } from "./drawings.js";
+import { confusion, precisionRecall, reliability } from "./drawings.js";
 import { address, project } from "../../common/site.js";
 import { count, many, share } from "../../common/words.js";
 
@@ -34,6 +34,7 @@ export function measured(told, colors) {
       {},
       seen.curves && precisionRecall(seen.curves, colors),
       seen.confusion && confusion(seen.confusion),
+      seen.reliability && seen.reliability.length > 0 && reliability(seen.reliability, seen.ece),
     ),
     seen.sizes &&
     h(
@@ -141,7 +142,7 @@ function byImage(against) {
       ),
       changed(one.gained),
       changed(one.lost),
-      h(
+      against.gained ? null : h(
         "td.number",
         {},
         one.false_calls ? `${one.false_calls > 0 ? "+" : "−"}${count(Math.abs(one.false_calls))}` : "·",
@@ -153,9 +154,9 @@ function byImage(against) {
     h(
       "summary",
       {},
-      `Against ${against.model}, image by image: ${many(sum("gained"), "box", "boxes")} gained, ${
-        count(sum("lost"))
-      } lost in ${many(rows.length, "image")}`,
+      `Against ${against.model}, image by image: ${
+        byWords(against, sum("gained"), sum("lost"), rows.length)
+      }`,
     ),
     h(
       "table",
@@ -167,11 +168,30 @@ function byImage(against) {
           "tr",
           {},
           h("th", {}, "Image"),
-          ["Gained", "Lost", "False calls"].map((name) => h("th.number", {}, name)),
+          ["Gained", "Lost", ...(against.gained ? [] : ["False calls"])].map((name) =>
+            h("th.number", {}, name)
+          ),
         ),
       ),
       h("tbody", {}, rows.slice(0, SHOWN).map(line)),
     ),
     rows.length > SHOWN && h("p.quiet-text", {}, `These are the ${SHOWN} that differ most.`),
   );
+}
+
+/**
+ * How many boxes, or classified pictures with their intervals, were gained and lost.
+ * @param {Against} against @param {number} gained @param {number} lost @param {number} images
+ */
+function byWords(against, gained, lost, images) {
+  if (!against.gained || !against.lost) {
+    return `${many(gained, "box", "boxes")} gained, ${count(lost)} lost in ${many(images, "image")}`;
+  }
+  return `${pictures(against.gained)} gained, ${pictures(against.lost)} lost`;
+}
+
+/** @param {import("../../common/answers.js").PictureCount} found */
+function pictures({ images, interval }) {
+  const between = interval ? ` (95 %: ${interval.map((one) => count(Math.round(one))).join(" to ")})` : "";
+  return `${many(images, "image")}${between}`;
 }

@@ -47,7 +47,7 @@ export async function judge(name, colors) {
     field(
       "What the other program found",
       file,
-      "COCO results, or a table with the columns name, label, score, x1, y1, x2, y2.",
+      "COCO results, or a table with the columns name, label, score, x1, y1, x2, y2; for whole images name, label and, if you like, score.",
     ),
     ...how.fields,
   ];
@@ -104,6 +104,7 @@ function headline(found) {
     ["Accuracy", found.accuracy],
     ["among the three likeliest", found.top3],
     ["mean F1", found.macro_f1],
+    ["off by (ECE)", found.ece],
   ]);
   const figures = found.accuracy === undefined
     ? [...detected]
@@ -121,7 +122,7 @@ function leftOut({ strange_images: images, strange_classes: classes }) {
   return h(
     "p.warn",
     {},
-    `Left out: ${many(images, "box", "boxes")} of images that it is not judged by, ${
+    `Left out: ${many(images, "line")} of images that it is not judged by, ${
       count(classes)
     } of classes that the project does not have.`,
   );
