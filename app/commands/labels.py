@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,7 +26,8 @@ def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
     cli.command()(sample)
     cli.command("import")(import_)
-    cli.command()(export)
+    for command in (export, crops):
+        cli.command()(command)
 
 
 def sample(
@@ -107,6 +109,37 @@ def import_(
             f"{many(result['skipped'], 'was', 'were')} there already."
         )
     _complain(result["problems"], result["unusable"], "could not be used", as_json)
+
+
+def crops(
+    project: Annotated[str, typer.Argument(help="Name of the project whose boxes are cut out.")],
+    new: Annotated[str, typer.Argument(help="Name of the project of crops; made if missing.")],
+    margin: Annotated[
+        float, typer.Option(help="Added on each side, as a share of the box's longer one.")
+    ] = 0.2,
+    back: Annotated[
+        bool, typer.Option("--back", help="Give each box the class that its crop has now.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Cut the boxes of images that are done into a project of classes, or take classes back.
+
+    Example: loupe crops boards defects --margin 0.3
+    """
+    from backend.labels import crops as cutter
+
+    with tools.open_tools() as at:
+        if back:
+            given = cutter.give_back(at.database, project, new, tools.me())
+            answer, told = asdict(given), str(given)
+        else:
+            with terminal.progress(f"Cutting out of {project}", quiet=as_json) as tell:
+                made = cutter.cut(at.database, at.files, project, new, margin, tools.me(), tell)
+            answer, told = asdict(made), str(made)
+    if as_json:
+        terminal.document({"project": new, **answer})
+    else:
+        terminal.say(told)
 
 
 def export(

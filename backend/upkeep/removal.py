@@ -40,6 +40,7 @@ HANGING: tuple[tuple[Any, str, Any], ...] = (
     (tables.JobEventRow, "job_id", tables.JobRow),
     (tables.BoxRow, "image_id", tables.ImageRow),
     (tables.RevisionRow, "image_id", tables.ImageRow),
+    (tables.CropRow, "image_id", tables.ImageRow),
     (tables.SnapshotImageRow, "snapshot_id", tables.SnapshotRow),
     (tables.TrialRow, "search_id", tables.SearchRow),
 )
@@ -64,7 +65,12 @@ OF_IMAGE: tuple[Any, ...] = (
     tables.RepeatRow,
     tables.LeaseRow,
 )
-OF_IMAGE_ALONE: tuple[Any, ...] = (tables.BoxRow, tables.RevisionRow, tables.SnapshotImageRow)
+OF_IMAGE_ALONE: tuple[Any, ...] = (
+    tables.BoxRow,
+    tables.RevisionRow,
+    tables.SnapshotImageRow,
+    tables.CropRow,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ A module a room; each may ask the types of the columns and nouns alone.
 from __future__ import annotations
 
 from backend.storage.tables.base import Base
+from backend.storage.tables.crops import CropRow
 from backend.storage.tables.jobs import JobEventRow, JobRow, WorkerRow
 from backend.storage.tables.labels import BoxRow, ImageRow, RevisionRow
 from backend.storage.tables.models import MetricRow, ModelRow, SnapshotImageRow, SnapshotRow
@@ -22,6 +23,7 @@ __all__ = [
     "BoxRow",
     "ClassNameRow",
     "ClassRow",
+    "CropRow",
     "DecisionRow",
     "DetectionRow",
     "ImageRow",
