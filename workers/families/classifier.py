@@ -196,7 +196,7 @@ def build(variant: str, classes: int, image_size: int = 32) -> nn.Module:
                 f"not of {image_size}: choose another variant or a smaller image size."
             )
         small = small_network.SmallNetwork(classes, image_size)
-        return small.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        return small.to(memory_format=torch.channels_last)
     network: nn.Module = NETWORKS[variant](weights=None, num_classes=classes)
     return network
 

@@ -13,9 +13,10 @@ from app.routes.runs.detection import DetectionForm
 from backend.errors import NotFound
 from backend.models import choice, registry
 from backend.models.evaluations import RuntimeWorth
-from backend.runs import documents, forecast, known_images
+from backend.runs import documents, forecast, known_images, mistakes
 from backend.runs.forecast import Pace
 from backend.runs.known_images import Recall
+from backend.runs.mistakes import Mistake
 from backend.storage import findings
 
 router = APIRouter(
@@ -51,6 +52,14 @@ def expect(project: str, name: str, at: premises.At) -> Expectation:
         chosen = choice.choose(session, found.id, name)
         rows = forecast.worth(session, chosen)
         return Expectation(rows, forecast.loss(rows), chosen.model_id)
+
+
+@router.get("/mistakes/{name}")
+def mistakes_of(project: str, name: str, at: premises.At) -> list[Mistake]:
+    """What a classifier got wrong when it was measured, what it was surest of first."""
+    with at.read() as session:
+        found = premises.project(session, project)
+        return mistakes.of_model(session, found.id, registry.find(session, found.id, name).id)
 
 
 @router.post("/recall")

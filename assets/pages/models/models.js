@@ -4,6 +4,7 @@ import { ask } from "../../common/dialog.js";
 import { field, fill, h, select } from "../../common/dom.js";
 import { evaluate, judge } from "./measuring.js";
 import { measured } from "./measured.js";
+import { mistakes } from "./mistakes.js";
 import { get, send } from "../../common/net.js";
 import { Reading } from "../../common/reading.js";
 import { address, attempt, page, poll, project, query, toast } from "../../common/site.js";
@@ -139,6 +140,7 @@ class Models {
         {},
         ready ? h("p", { style: { fontSize: "15px" } }, told.verdict) : h("p", {}, STATES[told.state]),
         ready && measured(told, colors),
+        ready && told.metrics.accuracy !== undefined && mistakes(told.name),
         provenance(told, this.found.find((one) => one.id === told.parent)?.name),
       ),
     );

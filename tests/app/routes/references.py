@@ -34,6 +34,7 @@ GET /api/projects/{project}/classes/{class_}/uses project=project class_=class
 GET /api/projects/{project}/detect project=project
 GET /api/projects/{project}/detect/expect/{name} project=project name=version
 GET /api/projects/{project}/detect/now project=project
+GET /api/projects/{project}/detect/mistakes/{name} project=project name=version
 GET /api/projects/{project}/detect/runs/{run}/failures project=project run=run
 GET /api/projects/{project}/detect/try/{number} project=project number=try
 GET /api/projects/{project}/images project=project class~called group~group | offset limit

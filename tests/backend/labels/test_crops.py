@@ -13,7 +13,7 @@ from backend.domain import Box, Split, State, Task
 from backend.errors import Invalid, Refused
 from backend.labels import crops, cutting, images, labelling
 from backend.labels.images import NewImage
-from backend.projects import catalogue
+from backend.projects import catalogue, classes
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from backend.storage.tables import CropRow
@@ -46,7 +46,10 @@ def boards(database: Database, files: Files) -> str:
 def relabel(database: Database, name: str, label: str) -> None:
     """Say of a crop of the project `defects` what it is."""
     with database.write.begin() as session:
-        crop = images.find(session, catalogue.find(session, "defects").id, name)
+        project = catalogue.find(session, "defects").id
+        crop = images.find(session, project, name)
+        if label:
+            classes.ensure(session, project, label)
         labelling.save(session, crop.id, crop.version, (), "bob", state=State.DONE, label=label)
 
 

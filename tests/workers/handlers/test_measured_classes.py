@@ -14,6 +14,7 @@ from backend.labels import images
 from backend.labels.images import NewImage
 from backend.models import registry, trainings
 from backend.projects import catalogue
+from backend.runs import mistakes
 from backend.storage import findings
 from tests.workers.families import drawn
 from tests.workers.handlers import places
@@ -87,6 +88,21 @@ def test_an_evaluation_says_how_sure_it_may_be_and_keeps_its_run(parts: Parts) -
         (run, *_) = findings.runs(session, parts.project)
     assert details.evaluation["reliability"] == told["reliability"]
     assert (run.purpose, run.model, run.images) == ("evaluate", "v1", 6)
+
+
+def test_mistakes_are_told_the_surest_first_and_held_against_what_is_said_today(
+    parts: Parts,
+) -> None:
+    told = parts.measured(trainings.evaluate, "v2")
+    wrong = round((1 - told["accuracy"]) * told["images"])
+    with parts.place.database.read() as session:
+        model = registry.find(session, parts.project, "v2").id
+        found = mistakes.of_model(session, parts.project, model)
+    assert len(found) == wrong
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    assert all(one.label != one.said for one in found)
+    truths = {one.name: one.label for one in parts.held_out()}
+    assert all(truths[one.name] == one.label for one in found)
 
 
 def test_two_classifiers_differ_by_pictures_gained_and_lost(parts: Parts) -> None:
