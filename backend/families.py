@@ -59,7 +59,7 @@ FAMILIES = {
             Task.CLASSIFY,
             "workers.families.classifier",
             {"epochs": 10, "image_size": 224, "batch": 32, "variant": "resnet18"},
-            ("small", "resnet18", "resnet50", "mobilenet"),
+            ("resnet18", "resnet50", "mobilenet", "small"),
             from_nothing=True,
             small={"epochs": 15, "batch": 64, "variant": "small"},
         ),

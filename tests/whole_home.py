@@ -53,6 +53,8 @@ def fill(database: Database, sha256: str = "a" * 64) -> int:
         tracked.tell(session, trial, {"loss": 0.5}, 1)
         session.add(tables.LoadRow(state="loaded", holder="host:1:1", version=1))
         _search(session, project.id)
+        shown = {"image_id": ids["b"], "source_id": ids["a"], "box_id": "b" * 32, "class_id": 1}
+        session.execute(insert(tables.CropRow), [{**shown, "x1": 0, "y1": 0, "x2": 9, "y2": 9}])
         agenda.take(session, RUN, agenda.Choice(), "tab", "bo")
     return project.id
 

@@ -25,6 +25,7 @@ from workers.families.base import Parameters, TrainingSet
 FAR = 0.3
 Locals = Mapping[str, Any]
 Look = Callable[[Locals], object]
+CHANGES = ("shift", "mirror", "upside_down", "turn", "light", "erase")
 
 
 def steps(found: Any, kind: str) -> Iterator[Any]:
@@ -59,6 +60,11 @@ def frozen(seen: Locals) -> int:
     return learns.index(True)
 
 
+def changed(name: str) -> Look:
+    """How far a classifier's pictures are changed."""
+    return lambda seen: getattr(seen["lesson"].changes, name)
+
+
 def setting(name: str) -> Look:
     """What pictures are compared by."""
     return lambda seen: getattr(seen["self"].settings, name)
@@ -70,6 +76,7 @@ OURS: dict[str, Look] = {
     "weight_decay": lambda seen: seen["optimizer"].param_groups[0]["weight_decay"],
     "batch": lambda seen: len(seen["batch"]),
     "accumulate": lambda seen: seen["every"],
+    "warm_up": lambda seen: seen["given"].extra.get("warm_up", 0),
 }
 WHERE: dict[str, tuple[str, dict[str, Look]]] = {
     "golden": (
@@ -102,7 +109,17 @@ WHERE: dict[str, tuple[str, dict[str, Look]]] = {
         "_epoch",
         {**OURS, "image_size": lambda seen: seen["lesson"].network.transform.max_size},
     ),
-    "classifier": ("_epoch", {**OURS, "image_size": lambda seen: seen["batch"][0][0].shape[0]}),
+    "classifier": (
+        "_epoch",
+        {
+            **OURS,
+            **{name: changed(name) for name in CHANGES},
+            "image_size": lambda seen: seen["batch"][0][0].shape[0],
+            "label_smoothing": lambda seen: seen["lesson"].loss.label_smoothing,
+            "balance": lambda seen: seen["lesson"].rarity.balance,
+            "class_weights": lambda seen: seen["lesson"].rarity.power,
+        },
+    ),
 }
 
 

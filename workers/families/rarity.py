@@ -20,12 +20,15 @@ class Rarity:
     def __init__(self, truths: NDArray[np.int64], classes: int, extra: Mapping[str, Any]) -> None:
         counts = np.bincount(truths, minlength=classes).astype(np.float64)
         rare = 1 / counts.clip(1)
+        self.balance, self.power = (
+            float(extra.get(one, 0)) for one in ("balance", "class_weights")
+        )
         self._sums = np.zeros(0)
-        if balance := float(extra.get("balance", 0.0)):
-            self._sums = np.cumsum((rare**balance)[truths])
+        if self.balance:
+            self._sums = np.cumsum((rare**self.balance)[truths])
         self.weights: torch.Tensor | None = None
-        if power := float(extra.get("class_weights", 0.0)):
-            weights = rare**power
+        if self.power:
+            weights = rare**self.power
             scaled = weights * (counts.sum() / (weights * counts).sum())
             self.weights = torch.from_numpy(scaled).float()
 
