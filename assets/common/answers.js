@@ -102,6 +102,8 @@
  *   top3?: number | null, top5?: number | null, macro_f1?: number | null, ece?: number | null,
  *   interval?: number[] | null, intervals?: Record<string, number[] | null>,
  *   per_class?: Record<string, ClassFigures>}} Metrics
+ * @typedef {{run: number, image: number, name: string, sha256: string, label: string, said: string,
+ *   score: number}} Mistake
  * @typedef {{id: number, name: string, family: string, state: ModelState, classes: string[],
  *   champion: boolean, at: string, snapshot: number | null, parent: number | null, job: number | null,
  *   parameters: Record<string, any>, metrics: Metrics}} ModelCard
