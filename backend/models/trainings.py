@@ -15,8 +15,6 @@ from backend.domain import Job, Model, ModelState, Snapshot, Split
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.models import choice, preflight, registry, snapshots, tracked, usual
-from backend.projects import catalogue
-from backend.models import choice, preflight, registry, snapshots, usual
 
 SCRATCH = "scratch"
 
