@@ -14,7 +14,7 @@ from backend.models import registry, snapshots, tracked
 from backend.projects import classes, selections
 from backend.review import blind_repeats, decisions
 from backend.storage import findings
-from backend.storage.tables import LeaseRow, MetricRow, SearchRow, TrialRow
+from backend.storage.tables import CropRow, LeaseRow, MetricRow, SearchRow, TrialRow
 
 CLASS = "nick"
 FOUND = Detection(4.0, 4.0, 20.0, 20.0, CLASS, 0.9)
@@ -54,6 +54,8 @@ def furnish(session: Session, project: int, name: str, author: str = "ana") -> T
     session.add(MetricRow(job_id=job.id, name="map50", class_id=0, value=0.5))
     tracked.tell(session, tracked.begin(session, project, "v1"), {"loss": 0.5}, 1)
     first = images.get(session, ids[0])
+    corners = dict.fromkeys(("x1", "y1"), 4) | dict.fromkeys(("x2", "y2"), 20)
+    session.add(CropRow(image_id=ids[0], source_id=1, box_id=saved, class_id=found, **corners))
     search = _search(session, project, frozen.id, job.id)
     return Things(
         project, name, ids, first.sha256, saved, found, model, frozen.id, job.id, job.id, search
