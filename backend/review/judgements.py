@@ -112,7 +112,7 @@ def _take(
     accepted = {*before}.difference(said.answer.verdicts)
     for idx in said.all(Verdict.ACCEPT):
         box, one, ref = under.get(idx), said.found[idx], said.ref(idx)
-        corrected = idx in said.answer.corrected
+        corrected = idx in said.answer.corrected or idx in said.answer.classes
         if idx in before and not corrected:
             accepted.add(idx)
         elif box is None:

@@ -103,6 +103,19 @@ def test_what_is_answered_comes_no_more_until_it_is_taken_back(
     assert _take(session, count=2) == [ids[1], ids[3]]
 
 
+@pytest.mark.parametrize("first", [Verdict.ACCEPT, Verdict.FALSE_CALL])
+def test_the_last_class_that_was_given_counts(
+    session: Session, ids: list[int], first: Verdict
+) -> None:
+    other, own = Answer({0: Verdict.ACCEPT}, classes={0: "bad"}), Answer({0: Verdict.ACCEPT})
+    judgements.judge(session, RUN, ids[0], Answer({0: first}), "ana")
+    for answer, label, said in ((other, "bad", Verdict.CORRECT), (own, "good", Verdict.ACCEPT)):
+        judgements.judge(session, RUN, ids[0], answer, "ana")
+        standing = decisions.standing(session, ids[:1], [RUN])[ids[0]]
+        assert images.get(session, ids[0]).label == label
+        assert standing[Subject(RUN, 0)].verdict is said
+
+
 def test_an_answer_over_one_that_was_not_seen_is_refused(session: Session, ids: list[int]) -> None:
     judgements.judge(session, RUN, ids[0], Answer({0: Verdict.ACCEPT}, key="k"), "bo")
     with pytest.raises(Invalid, match="bo has answered it"):
