@@ -76,10 +76,10 @@ def look(
 
 def refuse_answered(session: Session, run_id: int, image_id: int, saw: str, key: str) -> None:
     """Refuse an answer over one that the person has not seen; one that is sent again is none."""
+    labelling.version_of(session, image_id)  # whoever answers it at this moment comes first
     sent = select(RevisionRow.version).where(
         RevisionRow.image_id == image_id, RevisionRow.key == key
     )
-    labelling.version_of(session, image_id)
     if key and session.scalar(sent) is not None:
         return
     standing = decisions.standing(session, [image_id], [run_id])[image_id]
