@@ -53,22 +53,24 @@ def threshold(
     """
     costs = _costs(escape_cost or [], false_call_cost, review_seconds)
     share = _share(escapes) if escapes else None
-    with tools.open_tools() as at, at.database.write.begin() as session:
-        found = catalogue.find(session, project)
-        _known(costs, [one.name for one in found.classes])
-        chosen = registry.find(session, found.id, model)
-        validation = thresholds.seen(session, chosen, Split.VAL)
-        best = (
-            thresholds.by_cost(validation, costs)
-            if share is None
-            else thresholds.by_share(validation, share)
-        )
-        told = {
-            Split.VAL: thresholds.outcome(validation, best, costs),
-            Split.TEST: _of_test(session, chosen, best, costs),
-        }
+    with tools.open_tools() as at:
+        with at.database.read.begin() as session:
+            found = catalogue.find(session, project)
+            _known(costs, [one.name for one in found.classes])
+            chosen = registry.find(session, found.id, model)
+            validation = thresholds.seen(session, chosen, Split.VAL)
+            best = (
+                thresholds.by_cost(validation, costs)
+                if share is None
+                else thresholds.by_share(validation, share)
+            )
+            told = {
+                Split.VAL: thresholds.outcome(validation, best, costs),
+                Split.TEST: _of_test(session, chosen, best, costs),
+            }
         if apply:
-            _apply(session, found.id, best)
+            with at.database.write.begin() as session:
+                _apply(session, found.id, best)
     _tell(chosen.name, best, told, applied=apply, as_json=as_json)
 
 
