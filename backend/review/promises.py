@@ -84,7 +84,8 @@ def cheapest(found: Scores, calls: Scores, escape: float, false_call: float) -> 
     """The threshold at which escapes and false calls cost least together.
 
     `found` are scores of defects, `calls` of alarms at good spots. Of equally cheap stretches of
-    scores the lowest is taken, in its middle.
+    scores the lowest is taken, in its middle; none goes below the lowest score, as nobody has seen
+    what else would count there.
     """
     steps = np.unique(np.concatenate([found[found > 0], calls]))
     if not len(steps):
@@ -93,7 +94,7 @@ def cheapest(found: Scores, calls: Scores, escape: float, false_call: float) -> 
     at = int(np.argmin(costs))
     if at == len(steps):
         return 1.0
-    below = steps[at - 1] if at else 0.0
+    below = steps[max(0, at - 1)]
     return float((below + steps[at]) / 2)
 
 

@@ -75,6 +75,11 @@ def test_no_threshold_is_cheaper(seed: int) -> None:
     assert own <= min(tried) * 1.0001
 
 
+def test_no_threshold_lies_below_what_was_seen() -> None:
+    found, calls = np.array([0.26, 0.9]), np.array([0.3])
+    assert promises.cheapest(found, calls, 100, 1) == 0.26
+
+
 def test_where_nothing_was_found_the_threshold_stays() -> None:
     nothing = np.zeros(0)
     assert promises.cheapest(nothing, nothing, 10, 1) == 0.5
