@@ -82,7 +82,7 @@ def cut(
     with database.read.begin() as session:
         wanted = _wanted(session, catalogue.find(session, source).id)
     if not wanted:
-        raise Refused(f"{source} has no image that is done, so there is nothing to cut.")
+        raise Refused(f"{source} has no image that is done and has boxes: there is nothing to cut.")
     with database.write.begin() as session:
         project = _into(session, source, name)
     added = seen = 0
@@ -92,8 +92,6 @@ def cut(
         with database.write.begin() as session:
             added += _add(session, project, crops, author)
         seen += len(crops)
-    if not seen:
-        raise Refused(f"No image of {source} that is done has a box, so there is nothing to cut.")
     return Made(added, seen - added)
 
 
@@ -118,6 +116,7 @@ def _wanted(session: Session, project_id: int) -> list[int]:
     query = select(ImageRow.id).where(
         ImageRow.project_id == project_id,
         ImageRow.state == State.DONE,
+        ImageRow.boxes > 0,
         ~ImageRow.is_golden,
         ImageRow.deleted.is_(None),
     )

@@ -128,9 +128,12 @@ def test_what_cannot_be_cut_is_refused_in_a_sentence(
     with pytest.raises(Refused, match="boards is a project of boxes"):
         cut("boards")
     with database.write.begin() as session:
-        catalogue.create(session, "empty")
-    with pytest.raises(Refused, match="empty has no image that is done"):
+        good = NewImage("good.png", "0" * 64, 9, 9, labelled=True)
+        images.add(session, catalogue.create(session, "empty").id, [good], "ann")
+    with pytest.raises(Refused, match="empty has no image that is done and has boxes"):
         cut("defects", source="empty")
+    with database.read.begin() as session:
+        assert not catalogue.known(session, "defects")
     with pytest.raises(Refused, match="empty has no crop that was cut out of boards"):
         crops.give_back(database, boards, "empty", "bob")
 
