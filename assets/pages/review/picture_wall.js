@@ -58,6 +58,11 @@ export class PictureWall extends Wall {
   }
 
   /** @override */
+  get piece() {
+    return "picture";
+  }
+
+  /** @override */
   get keys() {
     return [["Shift+A", "all are"], ["A", "it is"], ["1–9", "another class"], ["R", "none"], ["Z", "undo"], [
       "Enter",
@@ -118,8 +123,11 @@ export class PictureWall extends Wall {
 
   /** @param {Screen} answer */
   put(answer) {
-    const underWay = new Map(this.saver.sweeping(this.run).map((one) => [nameOf(one), one.verdict]));
-    for (const tile of answer.tiles) tile.verdict = underWay.get(nameOf(tile)) ?? tile.verdict;
+    const underWay = new Map(this.saver.sweeping(this.run).map((one) => [nameOf(one), one]));
+    for (const tile of answer.tiles) {
+      const said = underWay.get(nameOf(tile));
+      if (said) Object.assign(tile, { verdict: said.label ? "correct" : said.verdict, given: said.label });
+    }
     this.tiles = answer.tiles;
     this.total = answer.tiles.length;
     this.left = answer.left ?? this.left;

@@ -80,6 +80,11 @@ export class Wall {
     return "Drag over crops, then ";
   }
 
+  /** What one of its tiles shows. */
+  get piece() {
+    return "crop";
+  }
+
   /** What is pressed here, and what it says. @returns {string[][]} */
   get keys() {
     return [["A", "defect"], ["R", "false call"], ["Z", "undo"]];
@@ -273,20 +278,21 @@ export class Wall {
 
   /** What the server did not take is shown as it was before, and said. @param {{entry: import("../../outbox/saving.js").Sweep, answers: import("../../common/answers.js").SweptImage[]}} told */
   answered({ entry, answers }) {
+    if (!this.root.isConnected) return; // of two walls, the one that stands in the page says it
     const refused = new Map(answers.filter((one) => one.error).map((one) => [one.image, one.error]));
     if (!refused.size) return;
     const back = entry.items.filter((one) => refused.has(one.image));
     const known = entry.run === this.run ? this.named() : new Map();
     for (const one of back) {
       const tile = known.get(nameOf(one));
-      if (tile?.verdict !== one.verdict) continue;
-      tile.verdict = one.before;
+      if (!tile || (tile.verdict === "correct" ? "accept" : tile.verdict) !== one.verdict) continue;
+      Object.assign(tile, { verdict: one.before, given: "" });
       this.mark(tile);
     }
     this.select();
     const [why] = refused.values();
     toast(
-      `${words.count(back.length)} of ${words.many(entry.items.length, "crop")} ${
+      `${words.count(back.length)} of ${words.many(entry.items.length, this.piece)} ${
         back.length === 1 ? "is" : "are"
       } not saved: ${why}`,
       "failed",
