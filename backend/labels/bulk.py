@@ -14,7 +14,7 @@ from sqlalchemy import String, func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from backend.domain import Split, State, Task
+from backend.domain import Project, Split, State, Task
 from backend.errors import Invalid, LoupeError, NotFound
 from backend.labels import images, state_marks
 from backend.projects import catalogue
@@ -158,13 +158,18 @@ def _state(value: str) -> State:
 
 def _class(session: Session, project_id: int, name: str) -> int | None:
     """The class of that name, or (for "") none; only where whole pictures have one."""
-    project = catalogue.get(session, project_id)
-    if project.task is not Task.CLASSIFY:
-        raise Invalid(f"Images of {project.name} have boxes, and no class as a whole.")
+    project = _of_classes(session, project_id)
     found = class_names.of(session, project_id).id(name)
     if name and found is None:
         raise Invalid(f"There is no class {name[:80]!r} in {project.name}.")
     return found
+
+
+def _of_classes(session: Session, project_id: int) -> Project:
+    project = catalogue.get(session, project_id)
+    if project.task is not Task.CLASSIFY:
+        raise Invalid(f"Images of {project.name} have boxes, and no class as a whole.")
+    return project
 
 
 def _stood(value: str) -> tuple[State, int]:
@@ -177,4 +182,5 @@ def _stood(value: str) -> tuple[State, int]:
 
 def _own(session: Session, project_id: int, class_id: int) -> int | None:
     """What that class is today, if the project has it still."""
+    _of_classes(session, project_id)
     return class_names.of(session, project_id).stands.get(class_id)

@@ -103,6 +103,7 @@ def test_a_class_is_given_only_where_pictures_have_one_and_it_is_known(database:
     for of, some, wanted, words in (
         (project, ids, Change("class", "worse"), "no class 'worse'"),
         (boxed, others, Change("class", "bad"), "no class as a whole"),
+        (boxed, others, Change("class-back", "done 1"), "no class as a whole"),
         (project, ids, Change("class-back", "done"), "no state with the number"),
         (project, ids, Change("class-back", "lost 1"), "no state 'lost'"),
     ):
