@@ -21,6 +21,7 @@ from workers.evaluation.appraisal import Appraisal
 from workers.families.base import NOTHING, Detections, Example
 
 IMPORTED, ANSWERED = "imported", "classifier"
+UNSURE = 1e-6
 
 
 def run(context: Context) -> Mapping[str, Any]:
@@ -82,8 +83,9 @@ def _answered(
 
 
 def _whole(example: Example, answer: Detection, classes: tuple[str, ...]) -> Detections:
-    place = classes.index(answer.label)
-    return np.array([(0, 0, example.width, example.height, answer.score, place)], np.float32)
+    """An answer of which its program is not sure at all is an answer, too."""
+    place, score = classes.index(answer.label), max(answer.score, UNSURE)
+    return np.array([(0, 0, example.width, example.height, score, place)], np.float32)
 
 
 def _seen(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from backend.domain import Job, Split, Task
+from backend.domain import Detection, Job, Split, Task
 from backend.errors import Invalid, Refused
 from backend.labels import images
 from backend.labels.images import NewImage
@@ -19,7 +20,10 @@ from backend.storage import findings
 from tests.workers.families import drawn
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
+from workers.evaluation import appraisal
+from workers.evaluation.appraisal import Appraisal
 from workers.families.base import Example
+from workers.handlers import judge
 
 
 @dataclass
@@ -130,6 +134,12 @@ def test_a_table_of_answers_is_judged_like_a_model(parts: Parts) -> None:
     wrong = drawn.CLASSES[held[0].label == drawn.CLASSES[0]]
     told = parts.judged(f"name,label\n{held[0].name},{wrong}\n{held[1].name},{held[1].label}")
     assert told["accuracy"] == 0.5
+
+
+def test_an_answer_that_its_program_is_not_sure_of_is_one() -> None:
+    example = Example(Path("a.png"), 8, 8, Split.VAL, label="disc", name="a.png")
+    row = judge._whole(example, Detection(0, 0, 1, 1, "disc", 0.0), ("square", "disc"))
+    assert appraisal.scores(Appraisal((example,), (row,), {}), 2).argmax() == 1
 
 
 @pytest.mark.parametrize(
