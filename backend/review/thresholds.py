@@ -24,6 +24,7 @@ from backend.words import many
 
 PAGE = 500
 DRAWS = 1000
+MEASURED = "evaluate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,11 @@ def _images(model: Model, split: Split) -> Select[tuple[int]]:
 
 
 def _widest(session: Session, model: Model, wanted: Select[tuple[int]]) -> int | None:
-    """The finished run of the model that has seen most of these images; of equal ones the last."""
+    """The finished run of the model that has seen most of these images.
+
+    Of equal ones a measurement, which keeps what a detection leaves out as too doubtful; the last.
+    """
+    measured = RunRow.purpose == MEASURED
     seen_by = (
         select(RunRow.id)
         .join(RunImageRow, RunImageRow.run_id == RunRow.id)
@@ -200,7 +205,7 @@ def _widest(session: Session, model: Model, wanted: Select[tuple[int]]) -> int |
             RunImageRow.image_id.in_(wanted),
         )
         .group_by(RunRow.id)
-        .order_by(func.count().desc(), RunRow.id.desc())
+        .order_by(func.count().desc(), measured.desc(), RunRow.id.desc())
         .limit(1)
     )
     return session.scalar(seen_by)

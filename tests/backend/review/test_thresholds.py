@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 
-from backend.domain import Split
+from backend.domain import Run, RunImage, Split
 from backend.errors import Refused
+from backend.labels import images
 from backend.projects import catalogue, classes
 from backend.review import tally, thresholds, views
 from backend.review.thresholds import Costs
+from backend.storage import findings
 from backend.storage.engine import Database
 from tests.backend.review import measured
 from tests.backend.review.measured import RUN, Line
@@ -64,6 +67,19 @@ def test_defects_that_the_model_never_finds_keep_a_promise_from_being_given(line
 def test_a_model_that_was_measured_nowhere_is_told_how_to_be(line: Line) -> None:
     with pytest.raises(Refused, match="loupe evaluate PROJECT --model v1 --split train"):
         line.seen(Split.TRAIN)
+
+
+def test_a_measurement_goes_before_a_later_detection_of_the_same_boards(line: Line) -> None:
+    measurement = Run(
+        RUN - 1, "v1", "golden", datetime.now(UTC), line.project,
+        model_id=line.model.id, purpose="evaluate",
+    )  # fmt: skip
+    findings.start(line.session, measurement)
+    there = images.ids(line.session, line.project, [f"val{number}" for number in range(4)])
+    seen = [RunImage(image, name) for name, image in there.items()]
+    findings.record(line.session, measurement.id, seen)
+    findings.finish(line.session, measurement.id, 1.0, {})
+    assert line.seen().run == measurement.id
 
 
 def test_another_name_of_a_class_changes_no_threshold(line: Line) -> None:
