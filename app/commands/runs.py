@@ -161,8 +161,9 @@ def benchmark(
     worths = [name for name in WORTHS if any(name in row for row in rows)]
     columns = ("runtime", "precision", *worths, "images_per_second", "refused")
     terminal.table(columns, [[row.get(name, "") for name in columns] for row in rows])
-    if any(row["precision"] == forecast.QUICK for row in rows):
-        terminal.say(forecast.loss([row for row in rows if "refused" not in row]))
+    measured = [row for row in rows if "refused" not in row]
+    if any(row["precision"] == forecast.QUICK for row in measured):
+        terminal.say(forecast.loss(measured))
 
 
 def _follow(at: tools.Tools, job: Job, out: Path | None, as_json: bool) -> None:
