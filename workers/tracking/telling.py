@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 LOOK = 1.0
 IDLE = 60.0
 LONGEST_REST = 60.0
+LOGIN = re.compile(r"//[^\s/]+@")
 
 
 @dataclass(slots=True)
@@ -63,7 +65,7 @@ class Teller:
             try:
                 self._tell(id)
             except (exceptions.MlflowException, LoupeError, OSError) as error:
-                log.warning("Run %d: %s", id, error)
+                log.warning("Run %d: %s", id, said(error))
                 for_good = store.is_for_good(error) or isinstance(error, LoupeError)
                 self._complain(id, error, for_good)
                 if not for_good:
@@ -141,7 +143,7 @@ class Teller:
 
     def _complain(self, id: int, error: Exception, for_good: bool) -> None:
         """Say it once in the job's story; what is refused for good is not told again."""
-        first = str(error).splitlines()[0][:300]
+        first = said(error)
         with self.database.write.begin() as session:
             run = tracked.get(session, id)
             if not run.error and run.job_id is not None:
@@ -149,6 +151,12 @@ class Teller:
                 journal.write(session, run.job_id, f"mlflow does not take the run: {first}.{again}")
             values = dict(_given_up(session, run)) if for_good else {}
             tracked.told(session, id, error=first, **values)
+
+
+def said(error: Exception) -> str:
+    """Its first line; nobody reads in it with which password a store is asked."""
+    first, *_ = str(error).strip().splitlines() or [type(error).__name__]
+    return LOGIN.sub("//…@", first)[:300]
 
 
 def _given_up(session: Session, run: Tracked) -> Iterator[tuple[str, Any]]:

@@ -23,6 +23,7 @@ from backend.storage.engine import Database
 from backend.storage.files import Files
 from tests.workers.tracking import stores
 from tests.workers.tracking.stores import CLASSES, Tracking, losses
+from workers.tracking import telling
 
 LOAD = """
 import json, sys, mlflow, pandas
@@ -160,6 +161,18 @@ def test_a_run_that_somebody_has_deleted_is_let_go_with_a_sentence(tracked: Trac
         assert "deleted" in tracking_rows.get(session, 1).error
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError("API request to http://ana:pa@ss@host:5000/api failed\nat once"),
+         "API request to http://…@host:5000/api failed"),
+        (ConnectionResetError(), "ConnectionResetError"),
+    ],
+)  # fmt: skip
+def test_what_a_store_says_is_told_without_its_password(error: Exception, told: str) -> None:
+    assert telling.said(error) == told
+
+
 @pytest.mark.slow
 def test_a_server_that_is_slow_then_killed_is_caught_up(
     sqlite: Database, files: Files, tmp_path: Path, empty_store: Path,
@@ -173,20 +186,20 @@ def test_a_server_that_is_slow_then_killed_is_caught_up(
         project = tracking.sample()
         started = tracking.retrain(project)
         job = tracking.claim()
-        telling = threading.Thread(target=tracking.tell)
-        telling.start()  # nobody listens there yet
+        thread = threading.Thread(target=tracking.tell)
+        thread.start()  # nobody listens there yet
         tracking.epochs(job, 1)
         server.start()
-        telling.join()
+        thread.join()
         server.signal(signal.SIGSTOP)
         tracking.epochs(job, 2)
-        telling = threading.Thread(target=tracking.tell)
-        telling.start()
+        thread = threading.Thread(target=tracking.tell)
+        thread.start()
         tracking.epochs(job, 3)
         server.kill()
         tracking.finish(started, job)
         server.start()
-        telling.join()
+        thread.join()
         assert tracking.run().info.status == "FINISHED"
         assert tracking.curve("loss") == losses(1, 2, 3)
         code, found = loaded(server.uri, *tracking.pictures())
