@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, insert, or_, select, update
+from sqlalchemy import Row, and_, case, insert, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from backend.domain import FINAL, JobEvent, JobState, Model
@@ -23,6 +23,8 @@ from backend.storage.tables import JobRow, ModelRow, TrackedFigureRow, TrackedRu
 from backend.storage.types import now
 
 PART = 1_000  # events that are told at once
+# The run under which another one is nested, and the job that it follows.
+ABOVE, OVER = aliased(TrackedRunRow), aliased(JobRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +143,8 @@ def waiting(session: Session, me: str = "") -> list[int]:
     With a holder's name only those that it may tell: a training is told by the machine that
     trains it, a nested run by the one that tells its parent.
     """
-    query = _joined(TrackedRunRow.id, TrackedRunRow.holder, JobRow.worker)
-    above = aliased(TrackedRunRow)
-    query = query.outerjoin(above, above.id == TrackedRunRow.parent_id).add_columns(
-        above.holder.label("above")
-    )
+    above = ABOVE.holder.label("above")
+    query = _joined(TrackedRunRow.id, TrackedRunRow.holder, JobRow.worker, above)
     found = session.execute(query.where(_untold()).order_by(TrackedRunRow.id))
     return [row.id for row in found if not me or _may_tell(me, row)]
 
@@ -169,15 +168,17 @@ def take(session: Session, id: int, me: str, store: str) -> Tracked | None:
 def get(session: Session, id: int) -> Tracked:
     """A run as it stands."""
     found = session.execute(
-        _joined(TrackedRunRow, JobRow, ModelRow).where(TrackedRunRow.id == id)
+        _joined(TrackedRunRow, JobRow, ModelRow, OVER).where(TrackedRunRow.id == id)
     ).first()
     if found is None:
         raise NotFound(f"There is no tracked run {id}.")
-    row, job, model = found
+    row, job, model, over = found
     values = {name: getattr(row, name) for name in Tracked.__slots__ if name != "champion"}
     if job is not None:
         began = job.started or row.began
         values |= {"state": job.state, "began": began, "ended": job.finished}
+    elif row.state == JobState.RUNNING and over is not None and over.state in FINAL:
+        values |= {"state": over.state, "ended": over.finished}
     values["champion"] = bool(model.champion) if model is not None else False
     return Tracked(**{**values, "state": JobState(values["state"])})
 
@@ -215,14 +216,19 @@ def _joined(*columns: Any) -> Any:
         .select_from(TrackedRunRow)
         .outerjoin(JobRow, JobRow.id == TrackedRunRow.job_id)
         .outerjoin(ModelRow, ModelRow.id == TrackedRunRow.model_id)
+        .outerjoin(ABOVE, ABOVE.id == TrackedRunRow.parent_id)
+        .outerjoin(OVER, OVER.id == ABOVE.job_id)
     )
 
 
 def _untold() -> Any:
     row, job, model = TrackedRunRow, JobRow, ModelRow
+    # A nested run that was under way ends as the job does that it was a part of.
+    ends = and_(row.state == JobState.RUNNING, OVER.state.in_(FINAL))
+    state = case((ends, OVER.state), else_=row.state)
     return or_(
         and_(job.attempt > 0, or_(row.told < job.events, row.told_state != job.state)),
-        and_(row.job_id.is_(None), or_(row.told < row.figures, row.told_state != row.state)),
+        and_(row.job_id.is_(None), or_(row.told < row.figures, row.told_state != state)),
         and_(row.version != "", row.crowned != model.champion),
     )
 

@@ -72,7 +72,18 @@ class Study:
 
     def begin(self, trial: Trial, device: str = "") -> Trial:
         """A process takes a trial up."""
-        return self._keep(lambda session: trials.begin(session, trial, device or self.device))
+
+        def write(session: Session) -> Trial:
+            begun = trials.begin(session, trial, device or self.device)
+            if begun.state is not TrialState.RUNNING:
+                nested.end(session, self.search, begun, begun.state)
+            return begun
+
+        begun = self._keep(write)
+        if begun.state is not TrialState.RUNNING:
+            self.sweep()
+            self.context.log(self._sentence(begun))
+        return begun
 
     def let_go(self, trial: Trial) -> None:
         """The trial is interrupted on purpose."""

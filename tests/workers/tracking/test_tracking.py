@@ -149,6 +149,28 @@ def test_runs_of_a_search_stand_under_it(tracked: Tracking) -> None:
     assert (nested.info.status, nested.data.metrics["loss"]) == ("FAILED", 0.4)
 
 
+def test_what_was_under_way_in_a_search_ends_and_goes_on_with_it(tracking: Tracking) -> None:
+    project = tracking.sample()
+    tracking.retrain(project)
+    job = tracking.claim()
+    with tracking.database.write.begin() as session:
+        above = tracking_rows.of_job(session, job.id)
+        for name in ("under way", "done"):
+            trial = tracking_rows.begin(session, project.id, name, parent=above)
+        tracking_rows.end(session, trial)
+    tracking.tell()
+    with tracking.database.write.begin() as session:
+        claims.fail(session, job, "No room.")
+    tracking.tell()
+    names = ("under way", "done")
+    assert [tracking.run(name).info.status for name in names] == ["FAILED", "FINISHED"]
+    with tracking.database.write.begin() as session:
+        queue.retry(session, job.id)
+    tracking.claim()
+    tracking.tell()
+    assert [tracking.run(name).info.status for name in names] == ["RUNNING", "FINISHED"]
+
+
 def test_a_run_that_somebody_has_deleted_is_let_go_with_a_sentence(tracked: Tracking) -> None:
     tracked.retrain(tracked.sample())
     job = tracked.claim()

@@ -71,6 +71,21 @@ def test_each_trial_is_a_run_under_that_of_its_search(place: Place) -> None:
     assert curves_ == [[each["epoch"] for each in one.epochs] for one in found]
 
 
+def test_a_trial_that_processes_die_of_has_failed_as_a_run_too(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), trials=2)
+    with place.database.write.begin() as session:
+        trial = trials.draw(session, begun.search, [])
+        assert trial is not None
+        nested.begin(session, begun.search, trial, {})
+        for _ in range(trials.MOST_TRIES):
+            trials.begin(session, trial, "cpu")
+    result = place.carry_out(place.claim())
+    assert searches.NO_DEFAULTS in result["verdict"]
+    with place.database.read() as session:
+        runs = [tracked.get(session, id) for id in tracked.waiting(session)]
+    assert [run.state for run in runs[1:]] == [JobState.FAILED, JobState.DONE]
+
+
 def test_poor_trials_end_early_and_leave_nothing(place: Place) -> None:
     begun = ask(place, place.sample(IMAGES), trials=12)
     job = place.claim()
