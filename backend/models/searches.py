@@ -88,17 +88,27 @@ def ask(
 
 
 def more(session: Session, search_id: int, trials: int, hours: float = 0.0) -> Search:
-    """Allow a search so many trials and hours more; one whose job has ended begins again."""
+    """Allow a search so many trials and hours more; one whose job has ended goes on.
+
+    One that failed or was cancelled does so as the same job, with the checkpoints of its trials.
+    """
     row = _row(session, search_id, lock=True)
     _check_budget(trials, hours)
     row.trials = row.trials + trials if row.trials or row.hours == 0 else 0
     row.hours = row.hours + hours if row.hours else 0.0
     if trials and not row.trials:
         raise Refused("This search has as many trials as its hours allow; add hours.")
+    if not (trials or row.hours):
+        raise Refused("This search has as many hours as its trials take; add trials.")
+    if 0 < row.hours * 3600 <= row.seconds:
+        raise Refused("The hours of this search are over, so no trial would begin; add hours.")
     row.stopping = False
     session.flush()
-    if _state(session, row) in FINAL:
+    state = _state(session, row)
+    if state == JobState.DONE:
         _again(session, row)
+    elif state in FINAL:
+        queue.retry(session, row.job_id or 0)
     return get(session, search_id)
 
 

@@ -207,6 +207,39 @@ def test_more_trials_are_allowed_while_it_goes_on_and_after_its_end(
         assert registry.get(session, job.request["model_id"]).name == "v2"
 
 
+def test_more_trials_of_a_search_that_was_cancelled_are_of_the_same_job(
+    database: Database, project: Project
+) -> None:
+    begun = ask(database, project)
+    with database.write.begin() as session:
+        queue.cancel(session, begun.job.id)
+    with database.write.begin() as session:
+        again = searches.more(session, begun.search.id, 5)
+        assert (again.trials, again.state, again.job_id) == (8, JobState.QUEUED, begun.job.id)
+        assert registry.get(session, begun.model.id).state is ModelState.TRAINING
+        assert len(registry.models(session, project.id)) == 1
+
+
+@pytest.mark.parametrize(
+    ("budget", "added", "sentence"),
+    [
+        ({"trials": 0, "hours": 1.0}, {"trials": 5}, "as its hours allow; add hours"),
+        ({"trials": 3}, {"trials": 0, "hours": 1.0}, "as its trials take; add trials"),
+        ({"trials": 3, "hours": 1.0}, {"trials": 5}, "hours of this search are over"),
+    ],
+)
+def test_what_would_bring_no_trial_is_refused(
+    sqlite: Database, budget: dict[str, Any], added: dict[str, Any], sentence: str
+) -> None:
+    begun = ask(sqlite, filled(sqlite, *[None] * 4), **budget)
+    with sqlite.write.begin() as session:
+        searches.count(session, begun.search.id, 3600.0)
+    finish(sqlite, begun)
+    with pytest.raises(Refused, match=sentence), sqlite.write.begin() as session:
+        searches.more(session, begun.search.id, **added)
+    assert count(sqlite, ModelRow) == 1
+
+
 def test_the_best_is_the_earliest_of_equal_ones_that_were_done() -> None:
     def trial(number: int, state: TrialState, value: float | None) -> Trial:
         return Trial(1, number, state, value=value)
