@@ -18,8 +18,15 @@ def of_machine(wanted: int, most: int) -> list[Seat]:
     fit = max(1, int(psutil.virtual_memory().available / NEEDS))
     count = min(wanted or most, most, fit, cards or len(cores))
     if cards:
-        return [Seat(f"cuda:{at}", _share(cores, at, count), str(at)) for at in range(count)]
+        named = names(cards)
+        return [Seat(f"cuda:{at}", _share(cores, at, count), named[at]) for at in range(count)]
     return [Seat(_named(_share(cores, at, count)), _share(cores, at, count)) for at in range(count)]
+
+
+def names(cards: int) -> list[str]:
+    """What our cards are called where a process is told which of the machine's are its own."""
+    given = [one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+    return given[:cards] if len(given) >= cards and all(given) else [str(at) for at in range(cards)]
 
 
 def _cards() -> int:

@@ -82,3 +82,13 @@ def test_there_are_as_many_seats_as_cores_and_memory_allow() -> None:
     found = seats.of_machine(0, 50)
     assert 1 <= len(found) <= cores
     assert sorted(core for one in found for core in one.cores) == sorted(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize(
+    ("given", "cards"), [("", ["0", "1"]), ("2,3", ["2", "3"]), ("GPU-a, b", ["GPU-a", "b"])]
+)
+def test_trials_keep_to_the_cards_that_were_given(
+    monkeypatch: pytest.MonkeyPatch, given: str, cards: list[str]
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+    assert seats.names(2) == cards
