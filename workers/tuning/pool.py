@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
@@ -107,9 +108,11 @@ class Pool:
         for pipe in connection.wait(pipes, LOOK_UP):
             one = pipes[pipe]
             try:
-                self._take(one, *one.pipe.recv())
+                said = one.pipe.recv()
             except (EOFError, OSError):
                 self._bury(one)
+            else:
+                self._take(one, *said)
 
     def _take(self, one: Sitting, kind: str, *content: Any) -> None:
         if one.reporter is None:
@@ -117,7 +120,9 @@ class Pool:
         if kind == "progress":
             one.reporter.progress(*content)
         elif kind == "epoch":
-            one.pipe.send(self._judged(one, *content))
+            word = self._judged(one, *content)
+            with suppress(OSError):  # who has died meanwhile is buried in the next round
+                one.pipe.send(word)
         elif kind == "broken":
             raise content[0]
         else:
