@@ -102,13 +102,12 @@ def trials_(
     """
     with tools.open_tools() as at:
         with at.database.read.begin() as session:
-            found = searches.of_project(session, catalogue.find(session, project).id)
-        numbers = [one.id for one in found]
-        if search is not None and search not in numbers:
+            found = searches.numbers(session, catalogue.find(session, project).id)
+        if search is not None and search not in found:
             raise NotFound(f"{project} has no search {search}.")
-        if not numbers:
+        if not found:
             raise NotFound(f"{project} has no search yet. Begin one: loupe tune {project}")
-        _tell(at, search or numbers[0], as_json)
+        _tell(at, search or found[0], as_json)
 
 
 def _tell(at: tools.Tools, search_id: int, as_json: bool) -> None:

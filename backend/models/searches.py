@@ -165,6 +165,12 @@ def of_project(session: Session, project_id: int, limit: int = 50) -> list[Searc
     return [_search(row, state) for row, state in session.execute(query)]
 
 
+def numbers(session: Session, project_id: int) -> list[int]:
+    """The numbers of all searches of a project, newest first."""
+    query = select(SearchRow.id).where(SearchRow.project_id == project_id)
+    return list(session.scalars(query.order_by(SearchRow.id.desc())))
+
+
 def count(session: Session, search_id: int, seconds: float) -> Search:
     """Count what was searched since, and look what people have said meanwhile."""
     row = _row(session, search_id, lock=True)
