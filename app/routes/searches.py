@@ -121,7 +121,8 @@ def of_project(project: str, at: premises.At) -> SearchChoice:
     with at.read() as session:
         found = premises.project(session, project)
         known = searches.of_project(session, found.id, SHOWN)
-        cards = [_card(one, trials.counts(session, one.id)) for one in known]
+        counts = trials.counts_of(session, [one.id for one in known])
+    cards = [_card(one, counts[one.id]) for one in known]
     usual = {
         name: spaces.written(spaces.usual(name))
         for name, one in FAMILIES.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -37,8 +37,17 @@ def get(session: Session, search_id: int, number: int) -> Trial:
 
 def counts(session: Session, search_id: int) -> dict[str, int]:
     """How many trials are in each state."""
-    query = select(Row.state, func.count()).where(Row.search_id == search_id).group_by(Row.state)
-    return {state: number for state, number in session.execute(query)}
+    return counts_of(session, [search_id])[search_id]
+
+
+def counts_of(session: Session, searches: Collection[int]) -> dict[int, dict[str, int]]:
+    """The same of several searches at once."""
+    columns = (Row.search_id, Row.state, func.count())
+    query = select(*columns).where(Row.search_id.in_(searches))
+    found: dict[int, dict[str, int]] = {search: {} for search in searches}
+    for search, state, number in session.execute(query.group_by(Row.search_id, Row.state)):
+        found[search][state] = number
+    return found
 
 
 def draw(session: Session, search: Search, known: list[Trial]) -> Trial | None:

@@ -240,6 +240,18 @@ def test_what_would_bring_no_trial_is_refused(
     assert count(sqlite, ModelRow) == 1
 
 
+def test_trials_of_several_searches_are_counted_at_once(database: Database) -> None:
+    project = filled(database, *[None] * 4)
+    begun = ask(database, project)
+    drawn(database, begun.search)
+    finish(database, begun)
+    other = ask(database, project)
+    known = [other.search.id, begun.search.id]
+    with database.read() as session:
+        assert trials.counts_of(session, known) == {known[0]: {}, known[1]: {"running": 1}}
+        assert searches.numbers(session, project.id) == known
+
+
 def test_the_best_is_the_earliest_of_equal_ones_that_were_done() -> None:
     def trial(number: int, state: TrialState, value: float | None) -> Trial:
         return Trial(1, number, state, value=value)
