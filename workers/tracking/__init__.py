@@ -25,6 +25,7 @@ from workers.tracking import store, telling
 
 log = logging.getLogger(__name__)
 LOOK = 2.0
+REST = 30.0  # seconds, after which what ended badly is tried again
 LOG = "mlflow.log"
 
 
@@ -44,6 +45,7 @@ class Tracker:
         if self._child is not None and self._child.has_ended():
             if code := self._child.kill():
                 log.warning("What tells mlflow: %s", attempt.how_it_ended(code))
+                self._look_at = time.monotonic() + REST
             self._child = None
         now = time.monotonic()
         if self._child is None and now >= self._look_at:
