@@ -92,9 +92,21 @@ def held_out(details: Details, events: Sequence[JobEvent]) -> Iterator[Point]:
         yield "duration", float(seconds), at, 0
 
 
-def ended(details: Details) -> dict[str, Any]:
-    """What is known at the end alone."""
-    return {"loupe.weights": details.model.weights}
+def ended(details: Details, run: Tracked) -> dict[str, Any]:
+    """What is known at the end alone; of a search, what its best trial was trained with.
+
+    A run's parameters stand when it opens, and cannot be said otherwise any more.
+    """
+    found = {"loupe.weights": details.model.weights}
+    if (trial := details.provenance.get("trial")) is None:
+        return found
+    asked = dict(_flat(run.parameters))
+    other = {
+        f"best.{name}": value
+        for name, value in _flat(details.model.parameters)
+        if asked.get(name) != value
+    }
+    return {**found, "best.trial": trial, **other}
 
 
 def write(folder: Path, details: Details, events: Sequence[JobEvent]) -> None:

@@ -128,7 +128,7 @@ class Teller:
             pyfunc.save(Path(made) / "model", weights, details.model)
             place.keep(run.run, Path(made))
         name, version = place.register(project, run.run, f"{project} {details.model.name}")
-        place.say(run.run, {}, facts.ended(details))
+        place.say(run.run, {}, facts.ended(details, run))
         return self._keep(run, registered=name, version=version)
 
     def _keep(self, known: Tracked, **values: Any) -> Tracked:

@@ -16,7 +16,7 @@ import pytest
 import workers
 from backend.domain import JobState
 from backend.jobs import claims, queue
-from backend.models import snapshots
+from backend.models import registry, snapshots
 from backend.models import tracked as tracking_rows
 from backend.settings import Settings
 from backend.storage.engine import Database
@@ -114,9 +114,18 @@ def test_the_alias_champion_follows_ours(tracked: Tracking) -> None:
     for _ in range(2):
         started = tracked.retrain(project)
         tracked.finish(started, tracked.claim())
+    with tracked.database.write.begin() as session:
+        asked = {**started.model.parameters, "learning_rate": 0.02}
+        weights = registry.get(session, started.model.id).weights
+        figures = {"map50": 0.5, "images": 4, "confusion": stores.CONFUSION}
+        registry.complete(
+            session, started.model.id, weights, figures, provenance={"trial": 3}, parameters=asked
+        )
     tracked.tell()
     client = tracked.client()
     assert champion(tracked) == "1"
+    best = {n: v for n, v in tracked.run("v2").data.tags.items() if n.startswith("best.")}
+    assert best == {"best.trial": "3", "best.learning_rate": "0.02"}
     tracked.promote(started)
     tracked.tell()
     assert champion(tracked) == "2"
