@@ -56,7 +56,8 @@ export class Searches {
     const found = await get(`${this.base()}/searches`).catch(() => null);
     if (!found) return;
     this.spaces = found.spaces;
-    if (fresh || !this.space.value) this.chosen();
+    const typing = document.activeElement === this.space;
+    if (fresh || (!this.space.value && !typing)) this.chosen();
     const newest = found.searches[0];
     if (!newest) return fill(this.found);
     /** @type {Details} */
