@@ -166,7 +166,8 @@ class _Fetching:
     def _adopt(self) -> None:
         left = self.ledger.left()
         while part := list(itertools.islice(left, MOST)):
-            self.ledger.keep([(one.name, self.files.put_file(path)) for one, path in part])
+            whole = [(one, path) for one, path in part if _is_whole(path, one)]
+            self.ledger.keep([(one.name, self.files.put_file(path)) for one, path in whole])
         for box in self.ledger.home.iterdir():
             if box.is_dir():
                 shutil.rmtree(box)
@@ -186,6 +187,9 @@ class _Fetching:
         for missing in self.ledger.missing():
             folder = missing[0].folder
             at = self.place.whole.at(folder + "/" if folder else "")
+            if not self._is_listed(folder):
+                yield from (_Get(self.place.whole.at(one.name), [one]) for one in missing)
+                continue
             if len(missing) <= MOST and self.ledger.is_alone(folder, len(missing)):
                 yield _Get(at, missing)
                 continue
@@ -197,6 +201,10 @@ class _Fetching:
             for one in missing:
                 if one.base in double:
                     yield _Get(self.place.whole.at(one.name), [one])
+
+    def _is_listed(self, folder: str) -> bool:
+        """Whether all of a folder was listed; not that of a place which is a file."""
+        return not self.place.path or f"{folder}/".startswith(f"{self.place.path}/")
 
     def _get(self, got: _Get, box: str) -> list[tuple[str, str]]:
         folder = self.ledger.home / box
@@ -212,8 +220,7 @@ class _Fetching:
 
     def _stored(self, path: Path, one: Listed) -> str:
         with suppress(FileNotFoundError):
-            size = path.stat().st_size
-            if one.size in (size, (size // BLOCK + 1) * BLOCK):
+            if _is_whole(path, one):
                 return self.files.put_file(path)
         raise Unavailable(
             f"{self.place.whole.at(one.name)} did not come whole: has it changed meanwhile? The "
@@ -228,6 +235,12 @@ class _Get:
     place: str
     files: Sequence[Listed]
     pattern: str = ""
+
+
+def _is_whole(path: Path, one: Listed) -> bool:
+    """Not cut off: a killed process may have been about to copy it."""
+    size = path.stat().st_size
+    return one.size in (size, (size // BLOCK + 1) * BLOCK)
 
 
 def _box(files: Sequence[Listed]) -> str:

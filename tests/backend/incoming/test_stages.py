@@ -60,6 +60,31 @@ def test_equal_names_in_many_folders_all_arrive_under_their_paths(
     assert Counter(house.handed_out()) == Counter(f"day 1/{name}" for name in drawn)
 
 
+def test_a_place_that_is_a_file_brings_that_file_alone(house: House, tmp_path: Path) -> None:
+    drawn = snow.draw(tmp_path / "drawn", 1, 3)
+    house.place.put(tmp_path / "drawn", "@pictures")
+    name = "board'1.png"
+    assert bring(house, f"@pictures/line 0/{name}") == hashes({name: drawn[f"line 0/{name}"]})
+    assert house.handed_out() == [f"line 0/{name}"]
+
+
+def test_what_a_killed_process_had_copied_in_part_is_fetched_again(
+    house: House, tmp_path: Path
+) -> None:
+    drawn = snow.draw(tmp_path / "drawn", 1, 2)
+    house.place.put(tmp_path / "drawn", "@pictures")
+    bring(house, "@pictures")
+    [file] = house.home.glob("cache/stages/*/files.db")
+    cut, whole = sorted(drawn)
+    with closing(sqlite3.connect(file)) as ledger, ledger:
+        ledger.execute("UPDATE file SET sha256 = '', box = 'left', box_token = token")
+    (file.parent / "left").mkdir()
+    (file.parent / "left" / cut.rpartition("/")[2]).write_bytes(drawn[cut][:-40])
+    (file.parent / "left" / whole.rpartition("/")[2]).write_bytes(drawn[whole])
+    assert bring(house, "@pictures") == hashes(drawn)
+    assert Counter(house.handed_out()) == {cut: 2, whole: 1}
+
+
 def test_a_killed_import_goes_on_and_fetches_nothing_twice(house: House, tmp_path: Path) -> None:
     drawn = snow.draw(tmp_path / "drawn", 24, 5)
     house.place.put(tmp_path / "drawn", "@pictures")
