@@ -64,18 +64,23 @@ def _named(label: str) -> str:
 def _listed(text: str) -> Iterator[Labelled | Problem]:
     try:
         found = json.loads(text)
+    except RecursionError:
+        yield Problem("", None, "it is no list of boxes: it is nested too deeply.")
+        return
     except ValueError as error:
         yield Problem("", getattr(error, "lineno", None), f"it is no JSON: {error}.")
         return
     for number, one in enumerate(found, 1):
         try:
             yield _described(one)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             yield Problem("", None, f"the box {number} of its list has no corners and class.")
 
 
 def _described(one: Any) -> Labelled:
+    if not isinstance(one, dict):
+        raise TypeError
     corners = one.get("box", one)
-    label = next(str(one[key]) for key in ("class", "label", "name") if key in one)
+    label = str(one[next((key for key in ("class", "label", "name") if key in one), "class")])
     x1, y1, x2, y2 = (float(corners[key]) for key in ("x1", "y1", "x2", "y2"))
     return Labelled(x1, y1, x2, y2, label)

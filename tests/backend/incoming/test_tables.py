@@ -213,3 +213,18 @@ def test_labels_in_json_are_read_and_a_box_without_corners_is_told() -> None:
     assert (box.label, box.x2) == ("open", 3)
     assert isinstance(problem, Problem)
     assert "the box 2 of its list" in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[{"x1": 1, "y1": 2, "x2": 3, "y2": 4}]', "the box 1 of its list"),
+        ("[7]", "the box 1 of its list"),
+        ('[{"class": "open", "x1": 1' + "0" * 400 + ', "y1": 2, "x2": 3, "y2": 4}]', "the box 1"),
+        ("[" * 200_000, "nested too deeply"),
+    ],
+)
+def test_json_that_is_no_list_of_boxes_ends_nothing(text: str, told: str) -> None:
+    [problem] = label_text.read(text, (10, 10))
+    assert isinstance(problem, Problem)
+    assert told in problem.reason
