@@ -95,7 +95,7 @@ class Table:
         """The pictures of these file names, as they stand in the table."""
         file, image = self._column(Role.FILE), self._column(Role.IMAGE)
         marks = ", ".join("%s" for _ in files)
-        more = f"{file} IN ({marks}) AND {image} IS NOT NULL"
+        more = f"{file} IN ({marks}) AND LENGTH({image}) > 0"
         sql, values = self._told(f"SELECT {file}, {image}", more)
         once = f"QUALIFY ROW_NUMBER() OVER (PARTITION BY {file} ORDER BY {file}) = 1"
         for name, value in self.connection.stream(f"{sql} {once}", [*values, *files]):
@@ -207,12 +207,13 @@ class _Reading:
         stays = self.files.renew if self.files.local else self.files.has
         kept = {name: one for name, one in self.ledger.known(wanted).items() if stays(one)}
         missing = [name for name in wanted if name not in kept]
-        problems = []
+        reasons = dict.fromkeys(missing, "its picture has gone while the table was read.")
         for name, value in self.table.pictures(missing) if missing else ():
             try:
                 kept[name] = self.files.put(_bytes(value))
             except Invalid as error:
-                problems.append(self._problem(name, str(error)))
+                reasons[name] = str(error)
+        problems = [self._problem(name, reasons[name]) for name in missing if name not in kept]
         self.ledger.keep([(name, kept[name]) for name in missing if name in kept])
         return kept, problems
 
