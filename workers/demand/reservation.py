@@ -60,7 +60,7 @@ class Reservation:
 
     def sentence(self) -> str:
         """What is waited for, what there is, and what is on its way."""
-        return _sentence(self, growth.look(self.ray, self.group.id.hex()))
+        return _sentence(self, _says(self))
 
 
 @contextlib.contextmanager
@@ -96,6 +96,13 @@ def hold(ray: Any, need: Need, tell: Tell) -> Reservation:
     return _come(_ask(ray, replace(need, device=needs.CPU)), tell, other_than_cards=False)
 
 
+def check_patience(waited: float, sentence: str) -> None:
+    """Refuse a job that has waited so many seconds for nodes, where a setting allows fewer."""
+    minutes = settings.current().node_minutes
+    if waited > minutes * 60:
+        raise Refused(f"Given up after {minutes:g} minutes (LOUPE_NODE_MINUTES). {sentence}")
+
+
 def _ask(ray: Any, need: Need) -> Reservation:
     group = ray.util.placement_group([need.bundle] * need.count, strategy="PACK")
     return Reservation(ray, need, group)
@@ -113,7 +120,6 @@ def _come(held: Reservation, tell: Tell, other_than_cards: bool) -> Reservation:
 def _wait(held: Reservation, tell: Tell, other_than_cards: bool) -> None:
     """Until it stands. Others' work is waited for as long as it takes, missing nodes are not."""
     began = short_since = time.monotonic()
-    limit = settings.current().node_minutes * 60
     while not held.stands():
         now, short = time.monotonic(), room(held.ray, held.need) < held.need.count
         short_since = short_since if short else now
@@ -123,8 +129,7 @@ def _wait(held: Reservation, tell: Tell, other_than_cards: bool) -> None:
         if short:
             _refuse_where_nothing_grows(held, says, now - began)
         sentence = _sentence(held, says if short else replace(says, cannot=False))
-        if now - short_since > limit:
-            raise Refused(f"Given up after {limit / 60:g} minutes (LOUPE_NODE_MINUTES). {sentence}")
+        check_patience(now - short_since, sentence)
         tell(sentence)
         time.sleep(LOOK)
 

@@ -115,7 +115,7 @@ def _follow(mailbox: Any, reporter: Reporter, held: Reservation, running: Any) -
     import ray
 
     last: tuple[Any, ...] = (0.0, "Starting the training processes.")
-    looked = time.monotonic()
+    looked = stood = time.monotonic()
     while True:
         done, _ = ray.wait([running], timeout=LOOK_UP)
         for kind, content in ray.get(mailbox.take.remote()):
@@ -127,7 +127,11 @@ def _follow(mailbox: Any, reporter: Reporter, held: Reservation, running: Any) -
             return
         if time.monotonic() - looked > LOOK_AROUND:
             looked = time.monotonic()
-            last = last if held.stands() else (last[0], held.sentence())
+            if held.stands():
+                stood = looked
+            else:
+                last = last[0], held.sentence()
+                reservation.check_patience(looked - stood, last[1])
         reporter.progress(*last)
 
 
