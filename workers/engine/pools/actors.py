@@ -10,6 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from backend.errors import LoupeError, Unavailable
+from backend.jobs import needs
+from backend.jobs.needs import Need
+from workers.demand import reservation
 from workers.demand.reservation import Reservation
 from workers.engine.chunks import Chunk, ChunkResult
 from workers.engine.pools import copies, shipping
@@ -74,18 +77,20 @@ class RayPool:
         most: int = 0,
         looker: type = Looker,
         held: Reservation | None = None,
+        memory_gb: float = 0.0,
     ) -> None:
         self.setup = setup
         self._ray = ray
         self._check = check
         self._most = most
         self._held = held
+        self._each = Need(needs.GPU if setup.card else needs.CPU, 1, memory_gb)
         self._hands: list[RayHand] = []
         self._false_starts = 0
         self._sample = ""
         self._looked_around = 0.0
         self._cargo = ray.put(_cargo(setup))
-        takes = held.place() if held else {"num_gpus": 1} if setup.card else {"num_cpus": 1}
+        takes = held.place() if held else _takes(self._each)
         self._make = ray.remote(looker).options(max_restarts=0, max_task_retries=0, **takes)
 
     @property
@@ -95,6 +100,8 @@ class RayPool:
             return self._held.need.count
         kind = "GPU" if self.setup.card else "CPU"
         room = int(self._ray.cluster_resources().get(kind, 0))
+        if self._each.memory_gb:
+            room = reservation.room(self._ray, self._each)
         return max(1, min(room, self._most or room))
 
     def __enter__(self) -> Self:
@@ -201,6 +208,11 @@ class RayPool:
         if self._false_starts > MOST_FALSE_STARTS * max(len(self._hands), 1):
             raise Unavailable(f"The detection actors end while they load the model: {reason}")
         self._fill()
+
+
+def _takes(each: Need) -> Mapping[str, Any]:
+    device = {"num_gpus": 1} if each.device == needs.GPU else {"num_cpus": 1}
+    return {**device, "memory": each.bundle["memory"]} if each.memory_gb else device
 
 
 def _cargo(setup: Setup) -> Cargo:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, Self
@@ -43,7 +44,8 @@ def open_pool(context: Context, setup: Setup, images: int, options: Mapping[str,
     """The pool for a run of that many images."""
     if _wants_ray(context, images, options):
         return _on_cluster(context, setup, options)
-    return LocalPool(setup, int(options.get("workers", 0)), check=context.check)
+    wished = min(int(options.get("workers", 0)), len(os.sched_getaffinity(0)))
+    return LocalPool(setup, wished, check=context.check)
 
 
 def _on_cluster(context: Context, setup: Setup, options: Mapping[str, Any]) -> Pool:
@@ -56,7 +58,7 @@ def _on_cluster(context: Context, setup: Setup, options: Mapping[str, Any]) -> P
     if not reservation.room(ray, need):
         with reservation.reserved(ray, need, tell):
             pass  # the actors take its place
-    return RayPool(ray, setup, context.check)
+    return RayPool(ray, setup, context.check, memory_gb=need.memory_gb)
 
 
 def standing_by(
@@ -67,10 +69,16 @@ def standing_by(
     None where a cluster would first have to be started, or nodes of it, perhaps for images that
     are all known.
     """
-    waits = not context.settings.ray_address or {"workers", "device"} & set(options)
-    if _wants_ray(context, images, options) and waits:
+    if _wants_ray(context, images, options) and not _stands(context, setup, options):
         return nullcontext()
     return open_pool(context, setup, images, options)
+
+
+def _stands(context: Context, setup: Setup, options: Mapping[str, Any]) -> bool:
+    """Whether a cluster is there that can take the model at once, as nobody asks it for more."""
+    if not context.settings.ray_address or {"workers", "device", "memory_gb"} & set(options):
+        return False
+    return reservation.room(cluster.join(context), setups.need(setup, options)) > 0
 
 
 def _wants_ray(context: Context, images: int, options: Mapping[str, Any]) -> bool:

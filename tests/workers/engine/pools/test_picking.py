@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from backend.settings import Settings
+from tests.workers.engine import spots
 from workers.engine.chunks import Work
 from workers.engine.pools import picking
 
@@ -21,3 +28,12 @@ def test_every_picture_is_in_one_chunk_and_the_last_chunks_are_small(
     assert sizes == sorted(sizes, reverse=True)
     assert all(size <= picking.LARGEST for size in sizes)
     assert all(size <= picking.SMALLEST for size in sizes[-workers:])
+
+
+@pytest.mark.parametrize("asked", [{}, {"workers": 1024}])
+def test_this_machine_never_has_more_processes_than_cores(
+    asked: dict[str, int], tmp_path: Path
+) -> None:
+    context: Any = SimpleNamespace(settings=Settings(home=tmp_path), check=lambda: None)
+    pool = picking.open_pool(context, spots.setup(), 10, asked)
+    assert pool.size == len(os.sched_getaffinity(0))
