@@ -76,6 +76,10 @@ def warehouse(
 
     Example: loupe warehouse check
     """
+    if action != "check" and (apply or account or admin):
+        raise Refused("--apply, --admin and --account go with check: loupe warehouse check.")
+    if admin and not apply:
+        raise Refused("--admin names who runs the SQL of --apply; say both.")
     with tools.open_tools() as at:
         if action == "check":
             if apply:

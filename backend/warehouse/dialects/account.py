@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -49,7 +50,8 @@ class _Trial:
 
 def attempt(address: Address, scratch: Path) -> Iterator[Tried]:
     """Try one after another; nothing is left of it."""
-    scratch.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(scratch, ignore_errors=True)  # of one that was killed
+    scratch.mkdir(parents=True)
     schema = f"LOUPE_TRIAL_{secrets.token_hex(4)}".upper()
     outer = Snowflake(address, scratch)
     try:
@@ -63,8 +65,11 @@ def attempt(address: Address, scratch: Path) -> Iterator[Tried]:
         finally:
             warehouse.close()
     finally:
-        outer.ask(f"DROP SCHEMA IF EXISTS {schema}", {})
-        outer.close()
+        shutil.rmtree(scratch, ignore_errors=True)
+        try:
+            outer.ask(f"DROP SCHEMA IF EXISTS {schema}", {})
+        finally:
+            outer.close()
 
 
 def _tried(name: str, way: Callable[[_Trial], str], trial: _Trial) -> Tried:
@@ -72,6 +77,8 @@ def _tried(name: str, way: Callable[[_Trial], str], trial: _Trial) -> Tried:
         return Tried(name, True, way(trial))
     except LoupeError as error:
         return Tried(name, False, str(error))
+    except (OSError, ValueError, IndexError) as error:  # an answer that is not as it is documented
+        return Tried(name, False, f"{type(error).__name__}: {error}")
 
 
 def _login(trial: _Trial) -> str:

@@ -34,6 +34,13 @@ def test_without_a_warehouse_its_commands_name_the_setting(loupe: Said) -> None:
         assert (code, "LOUPE_WAREHOUSE_URL" in err) == (1, True)
 
 
+def test_options_of_the_check_are_refused_without_it(loupe: Said, file: Path) -> None:
+    for words in (("--apply",), ("ask", "--account"), ("check", "--admin", "ana")):
+        code, _, err = loupe("warehouse", *words)
+        assert (code, "--a" in err) == (1, True)
+    assert not file.exists()
+
+
 def test_what_is_published_is_told(loupe: Said, file: Path) -> None:
     assert loupe("sample", "demo", "--images", "3")[0] == 0
     code, out, _ = loupe("publish", "demo", "--json")
