@@ -48,7 +48,11 @@ class Address:
     def digest(self) -> str:
         """Names the place, whoever goes there."""
         place = (self.url.host, self.url.port, self.url.database, self.url.query.get(NAMED))
-        told = (self.dialect, *place, self.options.get("database"), self.options.get("schema"))
+        named = [self.options.get(key) for key in ("database", "schema")]
+        told: tuple[Any, ...] = (self.dialect, *place, *named)
+        if known := _connection(self):
+            # The same name may lead elsewhere tomorrow.
+            told += tuple(known.get(key) for key in ("account", "host", "database", "schema"))
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
 
@@ -98,8 +102,11 @@ def _connection(address: Address) -> Mapping[str, Any]:
 
     if not CONNECTIONS_FILE.is_file():
         return {}
-    found: Mapping[str, Any] = tomllib.loads(CONNECTIONS_FILE.read_text("utf-8")).get(str(name), {})
-    return found
+    try:
+        found = tomllib.loads(CONNECTIONS_FILE.read_text("utf-8")).get(str(name))
+    except (OSError, ValueError):  # who connects is told what is wrong with it
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _apart(address: Address, settings: Settings) -> Address:

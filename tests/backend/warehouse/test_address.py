@@ -128,3 +128,21 @@ def test_an_administrator_is_given_what_is_needed_and_nothing_more(
     assert 'GRANT USAGE ON DATABASE "D""B" TO ROLE R;' in script
     assert any("WAREHOUSE_SIZE = XSMALL AUTO_SUSPEND = 60" in line for line in script)
     assert not any(word in " ".join(script) for word in ("OWNERSHIP", "GRANT ALL", "ACCOUNTADMIN"))
+
+
+def test_a_connection_that_leads_elsewhere_is_another_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    url = "snowflake://?connection_name=here"
+    digests = []
+    for number, schema in enumerate(("one", "one", "two")):
+        text = (
+            f'[here]\naccount = "a"\npassword = "{number}"\ndatabase = "d"\nschema = "{schema}"\n'
+        )
+        file = private(tmp_path / f"{number}.toml", text)
+        monkeypatch.setattr("snowflake.connector.constants.CONNECTIONS_FILE", file)
+        digests.append(said(monkeypatch, tmp_path, warehouse_url=url).digest)
+    assert digests[0] == digests[1] != digests[2]
+    file = private(tmp_path / "broken.toml", "[here\n")
+    monkeypatch.setattr("snowflake.connector.constants.CONNECTIONS_FILE", file)
+    assert said(monkeypatch, tmp_path, warehouse_url=url).digest not in digests
