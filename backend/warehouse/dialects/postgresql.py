@@ -135,6 +135,8 @@ class Postgresql:
 
     def ask(self, sql: str, values: Mapping[str, Any]) -> Answer:
         with self._told():
+            # A load ends those that bear its name.
+            self.connection.execute("SET application_name = 'loupe ask'")
             found = self.connection.execute(queries.bound(sql), values)
             return queries.answer([one.name for one in found.description or ()], found.fetchall())
 
