@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from backend import families
 from backend.domain import JobEvent
+from backend.formats import cells
 from backend.jobs import queue
 from backend.models import registry, snapshots
 from backend.models.registry import Details
@@ -126,7 +127,7 @@ def write(folder: Path, details: Details, events: Sequence[JobEvent]) -> None:
 
 def _table(path: Path, rows: Iterable[Sequence[Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
+        csv.writer(file).writerows([cells.safe(cell) for cell in row] for row in rows)
 
 
 def _flat(found: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
