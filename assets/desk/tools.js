@@ -182,7 +182,7 @@ export function status(retry) {
     name: h("span.lp-slot.lp-file"),
     size: h("span.lp-slot"),
     state: h("span.lp-slot"),
-    golden: h("span.lp-slot"),
+    golden: h("span.lp-slot.for-boxes"),
     zoom: h("span.lp-slot.lp-zoom"),
     saved: h("button.lp-slot.lp-saved", { onclick: retry, role: "status", "aria-live": "polite" }),
   };
