@@ -48,6 +48,12 @@ def until(page: Page, site: Site, ids: list[int], number: int) -> None:
         page.wait_for_timeout(100)
 
 
+def rested(page: Page) -> None:
+    """Wait until all is sent and no other screen is on its way."""
+    wall = "document.querySelector('#shell-review .shell').page.wall"
+    page.wait_for_function(f"!{wall}.turning && !{wall}.saver.entries.size")
+
+
 def open_wall(page: Page, name: str) -> None:
     page.goto(f"/?project=sweep+{RUN}&tab=review&run={RUN}&view=wall&class={name}")
     expect(page.locator(TILES).first).to_be_visible()
@@ -83,7 +89,7 @@ def test_a_run_is_swept_by_few_keys_and_taken_back_as_it_was(
     while answered(site, good) < len(good):
         page.keyboard.press("Shift+A")
         keys += 1
-        page.wait_for_timeout(500)
+        rested(page)
         assert keys < 20
     expect(page.get_by_text("Every picture of this class has its answer.")).to_be_visible()
     assert set(said(site, good)) == {("good", State.DONE, Verdict.ACCEPT)}
