@@ -36,7 +36,7 @@ def put(site: Site, run: int, count: int) -> boards.Boards:
 def test_the_rule_says_pass_or_fail_beside_the_inspector(hands: Hands, site: Site) -> None:
     made = put(site, 921, 3)
     hands.open(made.project.name, run="921")
-    rule = hands.page.locator(".lp-rule").first
+    rule = hands.page.locator(".lp-rule:visible").first
     expect(rule).to_contain_text("Rule: fail")
     hands.page.get_by_text("Rule and thresholds").click()
     with hands.page.expect_response("**/review-rule"):

@@ -1,0 +1,1 @@
+"""What mlflow is told of trainings, read back by its own client, whatever is killed meanwhile."""
