@@ -51,9 +51,9 @@ export class Reserving extends Bench {
     return net.send("POST", `/api/runs/${this.run}/take?${this.filters}`, { holder, after, wanted, count });
   }
 
-  giveBack() {
+  async giveBack() {
     if (!this.run || !this.desk.editable) return;
-    net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }, { keepalive: true })
+    await net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }, { keepalive: true })
       .catch(() => null);
   }
 

@@ -52,7 +52,7 @@ export class Walls {
     const { page } = this;
     const { run } = page;
     page.know(await page.take(0, 1));
-    page.giveBack();
+    await page.giveBack(); // or it takes away what the wall is given next
     this.learned = run;
   }
 

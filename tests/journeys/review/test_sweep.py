@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from backend.domain import State, Verdict
 from backend.labels import images
@@ -95,3 +97,40 @@ def test_a_run_is_swept_by_few_keys_and_taken_back_as_it_was(
     expect(page.locator(TILES).first).to_be_visible()
     rested(page)
     assert answered(site, good) < len(good)
+
+
+@pytest.fixture
+def other(context: BrowserContext) -> Iterator[Page]:
+    """Another tab, as another person has it."""
+    page = context.new_page()
+    yield page
+    page.close()
+
+
+def test_what_one_has_no_other_sees_until_it_is_given_back(
+    page: Page, other: Page, site: Site
+) -> None:
+    put = sorting.put(site, f"sweep {RUN + 1}", 30)
+    sorting.answer(site.database, put, RUN + 1)
+    wall = f"/?project=sweep+{RUN + 1}&tab=review&run={RUN + 1}&view=wall&class=bent"
+    page.goto(wall)
+    expect(page.locator(TILES)).to_have_count(10)
+    other.goto(wall)
+    expect(other.get_by_text("Others have what is left of this class.")).to_be_visible()
+    expect(other.get_by_text("10 left, 1 other here")).to_be_visible()
+    page.goto("about:blank")
+    while not other.locator(TILES).count():
+        other.keyboard.press("Enter")
+        other.wait_for_timeout(300)
+    expect(other.locator(TILES)).to_have_count(10)
+
+
+def test_nothing_is_taken_before_what_was_held_is_given_back(page: Page, site: Site) -> None:
+    put = sorting.put(site, f"sweep {RUN + 2}", 30)
+    sorting.answer(site.database, put, RUN + 2)
+    told: list[str] = []
+    page.on("request", lambda sent: told.append(f"asks {sent.url.rpartition('/')[2]}"))
+    page.on("requestfinished", lambda sent: told.append(f"has {sent.url.rpartition('/')[2]}"))
+    page.goto(f"/?project=sweep+{RUN + 2}&tab=review&run={RUN + 2}&view=wall&class=bent")
+    expect(page.locator(TILES)).to_have_count(10)
+    assert told.index("has give-back") < told.index("asks sweep")
