@@ -84,6 +84,11 @@ class Settings(BaseSettings):
         return self.database_url.get_secret_value() or f"sqlite:///{self.home / 'loupe.db'}"
 
     @property
+    def tracks(self) -> bool:
+        """Whether mlflow is to know of what is trained here."""
+        return self.mlflow_uri != "off"
+
+    @property
     def files_root(self) -> str:
         """Where images and weights are kept, as an fsspec URL or a path."""
         return self.files_url or str(self.home / "files")

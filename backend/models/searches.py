@@ -229,16 +229,16 @@ def _queue(
     row.job_id = job.id
     model = registry.get(session, request.model_id)
     registry.set_job(session, model.id, job.id)
-    told = {"search": row.id, "space": row.space, "trials": row.trials, "hours": row.hours}
-    tracked.follow(
-        session,
-        row.project_id,
-        job.id,
-        model.name,
-        model=model,
-        parameters=model.parameters,
-        tags=told,
-    )
+    if tracked.wanted():
+        tracked.follow(
+            session,
+            row.project_id,
+            job.id,
+            model.name,
+            model=model,
+            parameters=model.parameters,
+            tags={"search": row.id, "space": row.space, "trials": row.trials, "hours": row.hours},
+        )
     session.flush()
     return Begun(get(session, row.id), job, registry.get(session, request.model_id))
 

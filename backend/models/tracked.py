@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,9 +16,10 @@ from typing import Any
 from sqlalchemy import Row, and_, case, insert, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
+from backend import settings
 from backend.domain import FINAL, JobEvent, JobState, Model
 from backend.errors import NotFound
-from backend.jobs import holder, journal
+from backend.jobs import holder, journal, presence
 from backend.storage.tables import JobRow, ModelRow, TrackedFigureRow, TrackedRunRow
 from backend.storage.types import now
 
@@ -55,6 +56,11 @@ class Tracked:
     champion: bool
     crowned: bool
     error: str
+
+
+def wanted() -> bool:
+    """Whether anybody is to be told; where not, nothing is written down for it."""
+    return settings.current().tracks
 
 
 def follow(
@@ -141,12 +147,13 @@ def waiting(session: Session, me: str = "") -> list[int]:
     """The runs of which something was not told yet, parents first.
 
     With a holder's name only those that it may tell: a training is told by the machine that
-    trains it, a nested run by the one that tells its parent.
+    trains it, a nested run by the one that tells its parent; one whose machine is gone, by any.
     """
     above = ABOVE.holder.label("above")
     query = _joined(TrackedRunRow.id, TrackedRunRow.holder, JobRow.worker, above)
     found = session.execute(query.where(_untold()).order_by(TrackedRunRow.id))
-    return [row.id for row in found if not me or _may_tell(me, row)]
+    there = {holder.parts(one.name)[0] for one in presence.living(session)} if me else set()
+    return [row.id for row in found if not me or _may_tell(me, row, there)]
 
 
 def take(session: Session, id: int, me: str, store: str) -> Tracked | None:
@@ -233,11 +240,12 @@ def _untold() -> Any:
     )
 
 
-def _may_tell(me: str, row: Row[Any]) -> bool:
+def _may_tell(me: str, row: Row[Any], there: Container[str]) -> bool:
+    """`there` are the machines on which a worker lives."""
     if row.holder != me and _lives(row.holder):
         return False
-    trains = row.worker or row.above or ""
-    return not trains or holder.parts(trains)[0] == holder.parts(me)[0]
+    trains = holder.parts(row.worker or row.above or me)[0]
+    return trains == holder.parts(me)[0] or trains not in there
 
 
 def _lives(name: str) -> bool:

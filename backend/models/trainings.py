@@ -66,9 +66,10 @@ def retrain(
     )
     job = queue.enqueue(session, request, author=author, key=key)
     registry.set_job(session, model.id, job.id)
-    tracked.follow(
-        session, project_id, job.id, model.name, model=model, parameters=model.parameters
-    )
+    if tracked.wanted():
+        tracked.follow(
+            session, project_id, job.id, model.name, model=model, parameters=model.parameters
+        )
     return Started(job, registry.get(session, model.id))
 
 

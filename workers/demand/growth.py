@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from typing import Any
 
 from backend.words import many
 
 PATIENCE = 10.0  # seconds for the autoscaler's answer; it states one every five
+EVERY = 2.0  # seconds for which its answer stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +40,42 @@ class Growth:
         return "".join(f"; {one}" for one in told)
 
 
-def look(ray: Any, demand: str) -> Growth:
-    """What the autoscaler of the cluster says of a demand: a placement group, by its number."""
-    from ray._raylet import GcsClient  # type: ignore[attr-defined]
-    from ray.core.generated import autoscaler_pb2
+class Asking:
+    """Asks what the autoscaler of the cluster says of a demand: a placement group, by its number.
 
-    door = GcsClient(address=ray.get_runtime_context().gcs_address)
-    reply = autoscaler_pb2.GetClusterStatusReply()
-    reply.ParseFromString(door.get_cluster_status(timeout_s=5))
+    Over one connection, and seldom: whoever waits looks twice a second at what has come.
+    """
+
+    def __init__(self, ray: Any, demand: str) -> None:
+        self.ray, self.demand = ray, demand
+        self._door: Any = None
+        self._said: Growth | None = None
+        self._asked = 0.0
+
+    def says(self) -> Growth:
+        """What it said last; a cluster that is slow has said nothing."""
+        from ray.exceptions import RayError
+
+        if self._said is None or time.monotonic() - self._asked > EVERY:
+            try:
+                self._said = _read(self._status(), self.demand)
+            except (RayError, RuntimeError):
+                self._door, self._said = None, Growth(grows=True, spoke=True)
+            self._asked = time.monotonic()
+        return self._said
+
+    def _status(self) -> Any:
+        from ray._raylet import GcsClient  # type: ignore[attr-defined]
+        from ray.core.generated import autoscaler_pb2
+
+        if self._door is None:
+            self._door = GcsClient(address=self.ray.get_runtime_context().gcs_address)
+        reply = autoscaler_pb2.GetClusterStatusReply()
+        reply.ParseFromString(self._door.get_cluster_status(timeout_s=5))
+        return reply
+
+
+def _read(reply: Any, demand: str) -> Growth:
     says = reply.autoscaling_state
     starting = sum(one.count for one in says.pending_instance_requests)
     starts = starting or len(says.pending_instances)

@@ -18,7 +18,7 @@ from backend.jobs import needs
 from backend.jobs.needs import Need
 from backend.words import many
 from workers.demand import growth
-from workers.demand.growth import Growth
+from workers.demand.growth import Asking, Growth
 
 LOOK = 0.5  # seconds between looks at what has come
 READY = "CREATED"
@@ -36,6 +36,7 @@ class Reservation:
     ray: Any
     need: Need
     group: Any
+    asking: Asking
 
     def stands(self) -> bool:
         """Whether all of it is there; not while a node of it has died and is waited for again."""
@@ -60,7 +61,7 @@ class Reservation:
 
     def sentence(self) -> str:
         """What is waited for, what there is, and what is on its way."""
-        return _sentence(self, _says(self))
+        return _sentence(self, self.asking.says())
 
 
 @contextlib.contextmanager
@@ -105,7 +106,7 @@ def check_patience(waited: float, sentence: str) -> None:
 
 def _ask(ray: Any, need: Need) -> Reservation:
     group = ray.util.placement_group([need.bundle] * need.count, strategy="PACK")
-    return Reservation(ray, need, group)
+    return Reservation(ray, need, group, Asking(ray, group.id.hex()))
 
 
 def _come(held: Reservation, tell: Tell, other_than_cards: bool) -> Reservation:
@@ -123,7 +124,7 @@ def _wait(held: Reservation, tell: Tell, other_than_cards: bool) -> None:
     while not held.stands():
         now, short = time.monotonic(), room(held.ray, held.need) < held.need.count
         short_since = short_since if short else now
-        says = _says(held) if may_grow() else Growth(grows=False, spoke=True)
+        says = held.asking.says() if may_grow() else Growth(grows=False, spoke=True)
         if short and other_than_cards and _is_no(says, now - began):
             raise _CannotCome
         if short:
@@ -137,15 +138,6 @@ def _wait(held: Reservation, tell: Tell, other_than_cards: bool) -> None:
 def _is_no(says: Growth, waited: float) -> bool:
     """Whether nothing will come: the autoscaler says so, or nobody answers in its name."""
     return says.cannot or (not says.spoke and waited > growth.PATIENCE)
-
-
-def _says(held: Reservation) -> Growth:
-    from ray.exceptions import RayError
-
-    try:
-        return growth.look(held.ray, held.group.id.hex())
-    except (RayError, RuntimeError):
-        return Growth(grows=True, spoke=True)  # a cluster that is slow has said nothing
 
 
 def _refuse_where_nothing_grows(held: Reservation, says: Growth, waited: float) -> None:

@@ -21,7 +21,7 @@ from backend.storage import engine, files
 from backend.storage.engine import Database
 from workers import attempt, scratch, wire
 from workers.attempt import Child
-from workers.tracking import store, telling
+from workers.tracking import telling
 
 log = logging.getLogger(__name__)
 LOOK = 2.0
@@ -40,7 +40,7 @@ class Tracker:
 
     def tick(self) -> None:
         """One round: see the process end, start it where there is news."""
-        if self.settings.mlflow_uri == store.OFF:
+        if not self.settings.tracks:
             return
         if self._child is not None and self._child.has_ended():
             if code := self._child.kill():

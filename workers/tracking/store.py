@@ -6,6 +6,7 @@ Import of mlflow takes seconds, so it happens where a store is opened.
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,6 @@ from typing import Any
 from backend.domain import JobState
 from backend.settings import Settings
 
-OFF = "off"
 DEFAULT = "default"
 MARK = "loupe.run"
 CHAMPION = "champion"
@@ -49,6 +49,12 @@ def uri(settings: Settings) -> str:
     if settings.mlflow_uri == DEFAULT:
         return f"sqlite:///{settings.home / 'mlflow.db'}"
     return settings.mlflow_uri
+
+
+def place(settings: Settings) -> str:
+    """What tells one store from all others: a file is another one on each machine."""
+    where = uri(settings)
+    return f"{platform.node()} {where}" if where.startswith("sqlite:") else where
 
 
 def is_for_good(error: Exception) -> bool:

@@ -29,7 +29,16 @@ log = logging.getLogger(__name__)
 LOOK = 1.0
 IDLE = 60.0
 LONGEST_REST = 60.0
+AWAY = 3  # runs that fail one after the other: then it is the store, and no run of its own
 LOGIN = re.compile(r"//[^\s/]+@")
+
+
+@dataclass(slots=True)
+class Rest:
+    """How long a run that failed is left alone, while others are told."""
+
+    seconds: float
+    until: float
 
 
 @dataclass(slots=True)
@@ -43,6 +52,7 @@ class Teller:
     idle: float = IDLE
     me: str = field(default_factory=holder.me)
     _store: Store | None = None
+    _rests: dict[int, Rest] = field(default_factory=dict)
 
     def run(self) -> None:
         """Tell until there was no news for a while."""
@@ -58,25 +68,42 @@ class Teller:
             return tracked.waiting(session, self.me)
 
     def _tell_all(self, waiting: list[int]) -> bool:
-        """Whether the store has taken what it was told."""
+        """Whether the store has taken what it was told; what fails alone holds up no other run."""
+        failed, taken, now = 0, False, time.monotonic()
+        for id in waiting:
+            if id in self._rests and now < self._rests[id].until:
+                continue
+            if self._is_told(id):
+                failed, taken = 0, True
+            else:
+                failed += 1
+            if failed == AWAY:
+                return False
+        return taken
+
+    def _is_told(self, id: int) -> bool:
+        """Whether a run was told of; one that failed rests, longer each time."""
         from mlflow import exceptions
 
-        for id in waiting:
-            try:
-                self._tell(id)
-            except (exceptions.MlflowException, LoupeError, OSError) as error:
-                log.warning("Run %d: %s", id, said(error))
-                for_good = store.is_for_good(error) or isinstance(error, LoupeError)
-                self._complain(id, error, for_good)
-                if not for_good:
-                    return False
+        try:
+            self._tell(id)
+        except (exceptions.MlflowException, LoupeError, OSError) as error:
+            log.warning("Run %d: %s", id, said(error))
+            for_good = store.is_for_good(error) or isinstance(error, LoupeError)
+            self._complain(id, error, for_good)
+            if not for_good:
+                before = self._rests.get(id, Rest(self.look / 2, 0.0)).seconds
+                rest = min(before * 2, LONGEST_REST)
+                self._rests[id] = Rest(rest, time.monotonic() + rest)
+            return for_good
+        self._rests.pop(id, None)
         return True
 
     def _tell(self, id: int) -> None:
         """All that is new of one run."""
         with self.database.write.begin() as session:
-            run = tracked.take(session, id, self.me, tracked.place(store.uri(self.settings)))
-        if run is None:
+            run = tracked.take(session, id, self.me, tracked.place(store.place(self.settings)))
+        if run is None or self._comes_before(run):
             return
         told = self._opened(run)
         while news := self._news(told):
@@ -96,6 +123,14 @@ class Teller:
     def _news(self, told: Tracked) -> Sequence[JobEvent]:
         with self.database.read() as session:
             return tracked.news(session, told)
+
+    def _comes_before(self, run: Tracked) -> bool:
+        """Whether the run is to be nested under one that is not opened yet, nor given up."""
+        if run.run or not run.parent_id:
+            return False
+        with self.database.read() as session:
+            above = tracked.get(session, run.parent_id)
+        return not above.run and above.told_state != above.state
 
     def _opened(self, run: Tracked) -> Tracked:
         """The run with its name in the store, its parameters and what it learns from."""

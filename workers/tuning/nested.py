@@ -20,6 +20,8 @@ STATES = {
 
 def begin(session: Session, search: Search, trial: Trial, parameters: Mapping[str, Any]) -> None:
     """A run for a trial that was just drawn."""
+    if not tracked.wanted():
+        return
     tracked.begin(
         session,
         search.project_id,

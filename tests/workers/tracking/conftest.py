@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
 
+from backend import settings
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from tests.workers.tracking import stores
@@ -31,3 +33,12 @@ def tracking(database: Database, files: Files, tmp_path: Path, empty_store: Path
 def tracked(sqlite: Database, files: Files, tmp_path: Path, empty_store: Path) -> Tracking:
     """The same, where the kind of database does not matter."""
     return stores.beside(sqlite, files, tmp_path, empty_store)
+
+
+@pytest.fixture
+def off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nobody is told of anything."""
+    monkeypatch.setenv("LOUPE_MLFLOW_URI", "off")
+    settings.current.cache_clear()
+    yield
+    settings.current.cache_clear()

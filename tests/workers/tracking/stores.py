@@ -115,20 +115,31 @@ class Tracking:
         """All that is new, until there is no news."""
         Teller(self.database, self.settings, self.files, look=0.1, idle=0.3).run()
 
+    def until_told(self, name: str) -> None:
+        """Wait until the store has a figure of that run, while another thread tells."""
+        end = time.monotonic() + 120
+        while not any(run.data.metrics for run in self.runs(name)):
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
     def client(self) -> MlflowClient:
         """mlflow's own client of the store."""
         return MlflowClient(tracking_uri=self.settings.mlflow_uri)
 
     def run(self, name: str = "v1") -> Run:
         """The one run of that name."""
+        (found,) = self.runs(name)
+        return found
+
+    def runs(self, name: str) -> list[Run]:
+        """The runs of that name."""
         client = self.client()
-        (found,) = [
+        return [
             run
             for experiment in client.search_experiments()
             for run in client.search_runs([experiment.experiment_id])
             if run.info.run_name == name
         ]
-        return found
 
     def curve(self, name: str) -> list[tuple[int, float]]:
         """The points of a curve of v1."""

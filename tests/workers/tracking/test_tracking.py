@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import func, select
 
 import workers
 from backend.domain import JobState
-from backend.jobs import claims, queue
+from backend.jobs import claims, kinds, presence, queue
 from backend.models import registry, snapshots
 from backend.models import tracked as tracking_rows
 from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.storage.files import Files
+from backend.storage.tables import TrackedRunRow
 from tests.workers.tracking import stores
 from tests.workers.tracking.stores import CLASSES, Tracking, losses
 from workers.tracking import telling
@@ -190,6 +192,46 @@ def test_a_run_that_somebody_has_deleted_is_let_go_with_a_sentence(tracked: Trac
     with tracked.database.read() as session:
         assert tracking_rows.waiting(session) == []
         assert "deleted" in tracking_rows.get(session, 1).error
+
+
+def test_a_run_that_cannot_be_told_holds_up_no_later_one(tracked: Tracking) -> None:
+    project, blocked = tracked.sample(), tracked.settings.home / "mlruns"
+    blocked.touch()  # where the files of a finished training are to lie
+    tracked.finish(tracked.retrain(project), tracked.claim())
+    tracked.retrain(project)
+    tracked.epochs(tracked.claim(), 1)
+    thread = threading.Thread(target=tracked.tell)
+    thread.start()
+    tracked.until_told("v2")
+    blocked.unlink()
+    thread.join()
+    assert tracked.run("v1").info.status == "FINISHED"
+    assert tracked.run("v2").data.metrics["loss"] == 1
+
+
+def test_a_run_whose_machine_is_gone_for_good_is_told_by_another(tracking: Tracking) -> None:
+    started = tracking.retrain(tracking.sample())
+    elsewhere = "elsewhere/4f2a/1:77:5"
+    with tracking.database.write.begin() as session:
+        presence.show(session, elsewhere, {})
+        job = claims.claim(session, elsewhere, kinds.Lane.LONG)
+        assert job is not None
+        claims.fail(session, job, "The machine burned down.")
+    tracking.tell()
+    assert tracking.client().search_experiments(filter_string="name = 'boards'") == []
+    with tracking.database.write.begin() as session:
+        presence.leave(session, elsewhere)
+    tracking.tell()
+    assert tracking.run(started.model.name).info.status == "FAILED"
+
+
+@pytest.mark.usefixtures("off")
+def test_where_mlflow_is_off_nothing_is_written_down_for_it(tracked: Tracking) -> None:
+    tracked.retrain(tracked.sample())
+    tracked.claim()
+    with tracked.database.read() as session:
+        assert tracking_rows.waiting(session) == []
+        assert session.scalar(select(func.count()).select_from(TrackedRunRow)) == 0
 
 
 @pytest.mark.parametrize(

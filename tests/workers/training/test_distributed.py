@@ -18,6 +18,7 @@ from backend.jobs.needs import Need
 from tests.workers.families import drawn, real_boards
 from tests.workers.training import reports
 from workers import cluster
+from workers.demand import growth
 from workers.demand.reservation import Reservation
 from workers.evaluation import appraisal
 from workers.families import base, classifier
@@ -171,7 +172,7 @@ def test_what_was_reserved_is_what_the_processes_take(
 ) -> None:
     task = basics.TrainingTask(single, None, TWO, tmp_path)
     need = Need(device, 2, each.get("memory", 0) / 1e9)
-    held = Reservation(ray, need, None)
+    held = Reservation(ray, need, None, growth.Asking(ray, ""))
     scaling = distributed._trainer(lambda: None, task, held, lambda _: None).scaling_config
     assert (scaling.num_workers, scaling.use_gpu) == (2, device == "gpu")
     assert scaling.resources_per_worker == each
