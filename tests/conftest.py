@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import tempfile
@@ -16,6 +17,8 @@ from backend.storage.files import Files
 from tests import databases, homes, real_data, warehouses
 
 assert workers  # before torch, or in the tests' own process its threads spin while they wait
+# Each worker would start a process that tells mlflow of its trainings: who tests that asks for it.
+os.environ.setdefault("LOUPE_MLFLOW_URI", "off")
 
 
 def _or_skip(name: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,15 @@ def project(house: House, files: Files) -> Project:
 def retrain(house: House, project: Project, family: str = "golden") -> trainings.Started:
     with house.database.write.begin() as session:
         return trainings.retrain(session, project.id, family, seed=1)
+
+
+@contextmanager
+def teller(house: House) -> Iterator[None]:
+    """A second worker, who tells mlflow what the first has not."""
+    worker = house.start_worker(LOUPE_MLFLOW_URI="default")
+    yield
+    worker.terminate()
+    worker.wait()
 
 
 def rows(house: House, job: int) -> dict[tuple[str, int], float]:
@@ -148,13 +158,14 @@ def test_predictions_of_other_pictures_are_refused(
 
 
 def test_a_training_can_be_found_in_mlflow(house: House, project: Project) -> None:
-    """A process of the worker tells it; the training itself never heard of mlflow."""
+    """A process of a worker tells it; the training itself never heard of mlflow."""
 
     def all_told() -> bool:
         with house.database.read() as session:
             return tracked.waiting(session) == []
 
-    house.until_true(all_told)
+    with teller(house):
+        house.until_true(all_told)
     client = MlflowClient(tracking_uri=f"sqlite:///{house.home / 'mlflow.db'}")
     found = client.get_experiment_by_name(project.name)
     assert found is not None
