@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from backend import families, matching
+from backend import families, intervals, matching
 from backend.domain import Split
 from backend.errors import Refused
 from workers import data, merged
@@ -209,7 +209,7 @@ def _rights(
 def _counted(changed: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, Any]:
     """How many pictures, and between how many as many others would lie (95 %, Wilson)."""
     number, of = int(changed.sum()), len(changed)
-    shares = worth.wilson(number, of)
+    shares = intervals.wilson(number, of)
     return {"images": number, "interval": shares and [share * of for share in shares]}
 
 

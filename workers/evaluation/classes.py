@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from backend.intervals import wilson
 from workers.evaluation import calibration
 
 Figures = dict[str, Any]
 TOP = (3, 5)
-NORMAL = 1.959963984540054  # half the width of 95 %, in standard deviations
 
 
 def report(
@@ -56,16 +55,6 @@ def _of_chances(chances: NDArray[np.floating], right: NDArray[np.int64]) -> Figu
     sure = chances[np.arange(len(right)), likeliest]
     tops = {f"top{k}": _top(chances, right, k) for k in TOP if k < chances.shape[1]}
     return {**tops, **calibration.report(sure, likeliest == right)}
-
-
-def wilson(hits: int, of: int) -> list[float] | None:
-    """The 95 % interval of a share; it holds at its ends and for few pictures, too."""
-    if not of:
-        return None
-    share, square = hits / of, NORMAL**2
-    middle = (share + square / (2 * of)) / (1 + square / of)
-    half = NORMAL / (1 + square / of) * math.sqrt(share * (1 - share) / of + square / (4 * of**2))
-    return [max(0.0, middle - half), min(1.0, middle + half)]
 
 
 def _top(chances: NDArray[np.floating], right: NDArray[np.int64], most: int) -> float | None:

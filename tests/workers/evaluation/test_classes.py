@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn import metrics as theirs
 
 from workers.evaluation import classes
@@ -40,12 +39,6 @@ def test_all_figures_are_equal(rows: tuple[list[int], np.ndarray]) -> None:
     assert found["macro_f1"] == near(theirs.f1_score(truths, chosen, average="macro"), abs=1e-9)
     assert found["confusion"]["matrix"] == theirs.confusion_matrix(truths, chosen).tolist()
     json.dumps(found, allow_nan=False)
-
-
-@pytest.mark.parametrize(("hits", "of"), [(0, 1), (1, 1), (0, 20), (20, 20), (43, 50), (861, 999)])
-def test_the_interval_is_wilsons(hits: int, of: int) -> None:
-    wanted = stats.binomtest(hits, of).proportion_ci(method="wilson")
-    assert classes.wilson(hits, of) == pytest.approx([wanted.low, wanted.high], abs=1e-9)
 
 
 def test_no_picture_has_no_figures_and_few_classes_no_top() -> None:
