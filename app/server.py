@@ -23,7 +23,6 @@ from app.edge.login import Door
 from app.premises import Premises
 from backend.errors import Refused, Unavailable
 from backend.previews import previews
-from backend.previews.previews import Previews
 from backend.projects import catalogue, people
 from backend.settings import Settings, make_home
 from backend.storage import engine, files, schema
@@ -67,7 +66,7 @@ def open_premises(settings: Settings, with_accounts: bool = False, token: str = 
     database = engine.connect(settings)
     schema.prepare(database, copies=settings.home)
     store = files.connect(settings)
-    pictures = Previews(store, previews.home(settings), settings.cache_gb * GIGA)
+    pictures = previews.of(settings, store)
     uploads = Uploads(settings.uploads, settings.max_upload_gb * GIGA)
     door = Door(database, with_accounts, token)
     return Premises(settings, database, store, pictures, uploads, door)

@@ -8,20 +8,25 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from sqlalchemy.orm import Session
 
-from app import terminal
+from app import run_sheet, terminal
 from app.commands import tools
+from app.commands.tools import Tools
 from app.terminal import AsJson
 from backend.errors import NotFound, Refused
 from backend.review import blind_repeats, decision_tables, judgements, provenance, reports, tally
 from backend.review.blind_repeats import Agreement, Kappa
+from backend.review.boards import sheet
 from backend.review.tally import Figures
 from backend.words import many
 
-SUFFIXES: dict[str, Literal["csv", "parquet", "coco"]] = {
+Format = Literal["csv", "parquet", "coco", "html"]
+SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".parquet": "parquet",
     ".json": "coco",
+    ".html": "html",
 }
 Run = Annotated[int, typer.Argument(help="Number of the run.")]
 
@@ -36,20 +41,21 @@ def report(
     run: Run,
     out: Annotated[Path, typer.Argument(help="File to write.")],
     format_name: Annotated[
-        Literal["csv", "parquet", "coco"] | None,
+        Format | None,
         typer.Option("--format", help="Kind of file, where its suffix does not say it."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write what a run found, and what people said of it, to a file: CSV, Parquet or COCO.
+    """Write what a run found, and what people said of it, to a file: a table, COCO or a page.
 
-    The suffix says which: .csv, .parquet, or .json for COCO.
+    The suffix says which: .csv, .parquet, .json for COCO, or .html for a page that can be sent
+    and printed: yield, defects, the worst boards, who judged.
 
     Example: loupe report 12 run-12.parquet
     """
     format_name = format_name or _format(out)
     with tools.open_tools() as at, at.database.read.begin() as session:
-        size = _write(out, reports.write(session, run, format_name))
+        size = _write(out, _parts(at, session, run, format_name))
         figures = tally.figures(session, run)
         agreement = blind_repeats.agreement(session, run)
     if as_json:
@@ -60,7 +66,14 @@ def report(
         terminal.say(_agreement(agreement))
 
 
-def _format(out: Path) -> Literal["csv", "parquet", "coco"]:
+def _parts(at: Tools, session: Session, run: int, format_name: Format) -> Iterable[bytes]:
+    if format_name != "html":
+        return reports.write(session, run, format_name)
+    with tools.pictures(at) as pictures:
+        return run_sheet.write(sheet.read(session, run), pictures, tools.me())
+
+
+def _format(out: Path) -> Format:
     for suffix, name in SUFFIXES.items():
         if out.suffix.lower() == suffix:
             return name

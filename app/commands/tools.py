@@ -10,6 +10,8 @@ from pathlib import Path
 
 from backend import settings
 from backend.incoming import stages
+from backend.previews import previews
+from backend.previews.previews import Previews
 from backend.settings import Settings
 from backend.storage import engine, files, schema
 from backend.storage.engine import Database
@@ -36,6 +38,16 @@ def open_tools() -> Iterator[Tools]:
         yield Tools(chosen, database, files.connect(chosen))
     finally:
         database.close()
+
+
+@contextmanager
+def pictures(at: Tools) -> Iterator[Previews]:
+    """Smaller pictures, as the site keeps them; made by processes that end with this."""
+    made = previews.of(at.settings, at.files)
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 def prepare() -> None:

@@ -30,9 +30,11 @@ PREVIEW = 2048
 PREVIEW_FILE = "preview.jpg"
 TILE = 512
 TILES = "tiles"
+SHARES = 1 << 20  # corners that differ by less are one and the same piece
 PATIENCE = 120
 MOST_WISHES = 400
 AN_HOUR = 3600
+GIGA = 1e9
 GLANCE = 0.02
 RECOUNT = 600
 
@@ -75,6 +77,11 @@ class Previews:
         if rendering.glance(source)[0] in rendering.SHOWN:
             return source
         return self._made(name, "full.png", rendering.write_whole)
+
+    def piece(self, name: str, corners: tuple[float, float, float, float], side: int) -> Path:
+        """A piece of at most `side` pixels a side; its corners are shares of width and height."""
+        file = "-".join(f"{round(one * SHARES):x}" for one in corners)
+        return self._made(name, f"piece-{file}-{side}.jpg", rendering.write_piece, corners, side)
 
     def tile(self, name: str, level: int, x: int, y: int) -> Path:
         """A square of 512 pixels of the picture halved `level` times; level 0 is the whole."""
@@ -213,6 +220,11 @@ class Previews:
             if self._held <= self._bound:
                 return
             self._held -= _drop_oldest(self._folder, self._held - 0.8 * self._bound)
+
+
+def of(settings: Settings, files: Files) -> Previews:
+    """The smaller pictures of this machine."""
+    return Previews(files, home(settings), settings.cache_gb * GIGA)
 
 
 def home(settings: Settings) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import threading
@@ -39,6 +40,19 @@ def write(small: Image.Image, target: Path) -> int:
     with _part(target) as part:
         small.save(part, "JPEG", quality=QUALITY)
     return target.stat().st_size
+
+
+def write_piece(
+    source: Path, target: Path, piece: tuple[float, float, float, float], side: int
+) -> int:
+    """Write a piece of the picture, its corners as shares of width and height, as JPEG."""
+    with safe_pictures.opened(str(source), _named(source)) as (image, _):
+        whole = shrinking.plain(image)
+    x1, y1, x2, y2 = piece
+    left, top = math.floor(x1 * whole.width), math.floor(y1 * whole.height)
+    right, bottom = math.ceil(x2 * whole.width), math.ceil(y2 * whole.height)
+    cut = whole.crop((left, top, max(left + 1, right), max(top + 1, bottom)))
+    return write(shrinking.shrunk(cut, side), target)
 
 
 def write_whole(source: Path, target: Path) -> int:

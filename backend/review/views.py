@@ -62,6 +62,7 @@ class Reviewed:
     rejected: tuple[int, ...]
     accepted: tuple[int, ...]
     verdict: str
+    verdict_by: str = ""
     decided: Mapping[int, str] = field(default_factory=dict)
     chances: Mapping[str, float] = field(default_factory=dict)
 
@@ -265,6 +266,7 @@ def _reviewed_item(
         tuple(decisions.numbers(standing, run_id, Verdict.FALSE_CALL)),
         tuple(decisions.numbers(standing, run_id, Verdict.ACCEPT)),
         board.verdict if board else "",
+        board.author if board else "",
         {s.idx: one.author for s, one in standing.items() if s.idx is not None},
     )
 

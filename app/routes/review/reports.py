@@ -11,7 +11,7 @@ from typing import BinaryIO
 from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
-from app import premises
+from app import premises, run_sheet
 from app.edge import login, pools
 from app.routes.labels import image_cards
 from app.routes.labels.image_cards import Proposal
@@ -19,12 +19,18 @@ from backend.errors import Invalid
 from backend.review import agenda, blind_repeats, reports, tally, views
 from backend.review.agenda import RuledBoards
 from backend.review.blind_repeats import Agreement
+from backend.review.boards import sheet
 from backend.runs import comparison
 
 router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES], route_class=pools.Pooled)
 
-KINDS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "coco": "application/json"}
-ENDINGS = {"csv": "csv", "parquet": "parquet", "coco": "json"}
+KINDS = {
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+    "coco": "application/json",
+    "html": "text/html; charset=utf-8",
+}
+ENDINGS = {"csv": "csv", "parquet": "parquet", "coco": "json", "html": "html"}
 PART = 1_000_000
 
 
@@ -122,11 +128,21 @@ def _written(at: premises.Premises, run: int, name: str) -> BinaryIO:
     at.settings.exports.mkdir(parents=True, exist_ok=True)
     with ExitStack() as unwritten:
         file = unwritten.enter_context(TemporaryFile(dir=at.settings.exports))
-        with at.read() as session:
-            views.project_of(session, run)
-            file.writelines(reports.write(session, run, name))
+        if name == "html":
+            file.writelines(_page(at, run))
+        else:
+            with at.read() as session:
+                views.project_of(session, run)
+                file.writelines(reports.write(session, run, name))
         unwritten.pop_all()
     return file
+
+
+def _page(at: premises.Premises, run: int) -> Iterator[bytes]:
+    """Its pictures are made once the database has been asked."""
+    with at.read() as session:
+        read = sheet.read(session, run)
+    return run_sheet.write(read, at.previews, at.asker.name if at.asker else "")
 
 
 def _parts(written: BinaryIO) -> Iterator[bytes]:

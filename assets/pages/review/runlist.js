@@ -15,7 +15,7 @@ import { short } from "../../desk/panel/panel.js";
  * @typedef {import("../../common/answers.js").ChangedImage} Change
  */
 
-const EXPORTS = [["csv", "CSV"], ["parquet", "Parquet"], ["coco", "COCO"]];
+const EXPORTS = [["html", "Report"], ["csv", "CSV"], ["parquet", "Parquet"], ["coco", "COCO"]];
 
 const HEADS = [
   "Run",

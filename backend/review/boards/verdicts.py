@@ -1,0 +1,164 @@
+"""What stands of each board of a run: its verdict, who says so, and its defects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend import families, matching
+from backend.domain import Box, Detection, Image, State
+from backend.errors import Invalid
+from backend.review import agenda, tally, views
+from backend.review.views import Reviewed, ReviewRule
+from backend.storage import findings
+from backend.storage.tables import RunImageRow
+
+PASS, FAIL, ASK = "pass", "fail", "ask"
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """A label, or (with a score) what the run found and nobody has judged yet."""
+
+    place: tuple[float, float, float, float]
+    label: str
+    severity: int
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A picture of a run as it stands now; `said_by` is empty where the rule says the verdict.
+
+    `ask`: the answer of a classified picture is below the score of the rule.
+    """
+
+    image: Image
+    verdict: str
+    said_by: str
+    defects: tuple[Defect, ...]
+    golden_sha256: str = ""
+    lie: tuple[float, ...] = ()
+
+    @property
+    def by_class(self) -> dict[str, int]:
+        """How many defects of each class stand, the most first."""
+        return dict(Counter(one.label for one in self.defects).most_common())
+
+    @property
+    def worst(self) -> float | None:
+        """The highest score among what nobody has judged."""
+        return max((one.score for one in self.defects if one.score is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A picture that the run could not read, and why."""
+
+    name: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What says the verdict of a board that no person has judged."""
+
+    rule: ReviewRule
+    severities: Mapping[str, int]
+    once: bool
+
+    def severity(self, label: str) -> int:
+        """How bad a class is; what is of no class has severity 1."""
+        return self.severities.get(label, 1)
+
+    def fails(self, label: str) -> bool:
+        """Whether a defect of that class fails a board."""
+        return self.severity(label) >= self.rule["severity"]
+
+    def board(self, seen: Reviewed) -> Board:
+        """A board as it stands."""
+        said, defects = self._answer(seen) if self.once else self._board(seen)
+        return Board(
+            seen.item.image,
+            seen.verdict or said,
+            seen.verdict_by,
+            defects,
+            seen.item.golden_sha256,
+            seen.item.lie,
+        )
+
+    def _board(self, seen: Reviewed) -> tuple[str, tuple[Defect, ...]]:
+        labels = [self._defect(box) for box in seen.item.boxes]
+        waiting = [
+            one
+            for one in seen.detections
+            if one.idx not in seen.decided and one.score >= tally.least(self.rule, one.label)
+        ]
+        # What a label shows already is no second defect.
+        hits = matching.match_boxes(waiting, list(seen.item.boxes), tally.IOU).detections
+        new = [one for one, hit in zip(waiting, hits, strict=True) if hit < 0]
+        defects = (*labels, *(self._defect(one) for one in new))
+        return FAIL if any(self.fails(one.label) for one in defects) else PASS, defects
+
+    def _answer(self, seen: Reviewed) -> tuple[str, tuple[Defect, ...]]:
+        """A classified picture fails by its class, or else by an answer that is sure enough."""
+        image = seen.item.image
+        whole = (0.0, 0.0, float(image.width), float(image.height))
+        if image.state is State.DONE:
+            label, score = image.label, None
+        else:
+            best = next(iter(seen.detections), None)
+            known = best is not None and best.label in self.severities
+            if best is None or not known or best.score < tally.least(self.rule, best.label):
+                return ASK, ()
+            label, score = best.label, best.score
+        if not self.fails(label):
+            return PASS, ()
+        return FAIL, (Defect(whole, label or "no class", self.severity(label), score),)
+
+    def _defect(self, one: Box | Detection) -> Defect:
+        score = one.score if isinstance(one, Detection) else None
+        return Defect((one.x1, one.y1, one.x2, one.y2), one.label, self.severity(one.label), score)
+
+
+def ruled(session: Session, run_id: int) -> Ruled:
+    """The rule of the run's project, by which its boards are judged."""
+    project_id = views.project_of(session, run_id)
+    once = families.answers_once(findings.get(session, run_id).family)
+    rule = views.rule(session, project_id)
+    return Ruled(rule, tally.severities(session, project_id), once)
+
+
+def of(session: Session, run_id: int, image_ids: Sequence[int]) -> list[Board]:
+    """These boards of a run, in this order."""
+    by_rule = ruled(session, run_id)
+    return [by_rule.board(one) for one in views.items(session, run_id, image_ids)]
+
+
+def window(
+    session: Session, run_id: int, choice: agenda.Choice, after: int, limit: int
+) -> list[Board]:
+    """The boards of a choice that come after one, in its order."""
+    if not 0 < limit <= PAGE:
+        raise Invalid(f"A part of the boards holds 1 to {PAGE} of them.")
+    return of(session, run_id, agenda.ids(session, run_id, choice, limit, after))
+
+
+def every(session: Session, run_id: int) -> Iterator[list[Board]]:
+    """All boards of a run by name, some at a time."""
+    by_name, after = agenda.Choice(sort="name"), 0
+    while part := window(session, run_id, by_name, after, PAGE):
+        yield part
+        after = part[-1].image.id
+
+
+def unreadable(session: Session, run_id: int) -> list[Unreadable]:
+    """The pictures that the run could not read."""
+    row = RunImageRow
+    query = select(row.name, row.error).where(row.run_id == run_id, row.status != "ok")
+    return [Unreadable(name, error) for name, error in session.execute(query.order_by(row.name))]
