@@ -23,6 +23,7 @@ from backend.models import preflight, registry, snapshots
 from backend.projects import catalogue, classes
 from backend.review import agenda, decisions, provenance, reports, takebacks, tally, views
 from backend.review.agenda import Choice
+from backend.review.boards import sheet, verdicts
 from backend.runs import comparison, documents, proposals
 from backend.settings import Settings
 from backend.storage import engine
@@ -77,6 +78,13 @@ def documented(site: Site, session: Session) -> Any:
     return {path.name: json.loads(path.read_text()) for path in sorted(folder.iterdir())}
 
 
+def added_up(site: Site, session: Session) -> Any:
+    """The sheet of a run; the order of classes that are as frequent is that of their names."""
+    read = sheet.read(session, site.run)
+    found = {one.name: (one.defects, one.boards) for one in read.classes}
+    return [found, read.counted, read.lots, read.worst, read.failing, read.judges, read.seen]
+
+
 def frozen(site: Site, session: Session) -> Any:
     """What a model has learned from."""
     model = registry.find(session, site.project, "v1")
@@ -128,6 +136,8 @@ FIGURES: dict[str, Figure] = {
     "report, coco": lambda at, _: [
         one | {"category_id": 0} for one in json.loads(at.table("coco"))
     ],
+    "boards": lambda at, s: verdicts.of(s, at.run, at.seen(s)),
+    "sheet": added_up,
     "documents": documented,
     "snapshot": frozen,
     "models": lambda at, s: [one.metrics for one in registry.models(s, at.project)],
