@@ -17,7 +17,7 @@ from torch import nn
 from backend import matching
 from backend.errors import Refused
 from tests.workers.families import drawn
-from workers import runtimes
+from workers import offline, runtimes
 from workers.families import base, classifier, faster_rcnn_network
 from workers.families.base import Detections, LoadedModel, Picture, Pixels
 from workers.runtimes import ModelSource, networks, preparing
@@ -91,6 +91,7 @@ def _untrained(weights: Path, family: str) -> tuple[str, nn.Module]:
 
 @pytest.fixture(scope="module")
 def yolo(weights: Path, photos_shown: list[Path]) -> Subject:
+    offline.prepare()
     import ultralytics
 
     path = weights / "yolo11n_recovered.pt"

@@ -60,7 +60,7 @@ RUNTIMES = {
             "ONNX Runtime, where it is installed",
             "workers.runtimes.onnxruntime",
             ("onnxruntime",),
-            ("yolo",),
+            ("yolo", "faster_rcnn", "classifier"),
         ),
         Runtime(
             "torch",

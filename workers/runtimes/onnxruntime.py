@@ -11,9 +11,11 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from workers.families import letterbox
 from workers.families.base import LoadedModel
 from workers.runtimes import ModelSource
 from workers.runtimes.boxes import BoxModel
+from workers.runtimes.labels import LabelModel
 
 GRAPH = "graph.onnx"
 TENSORRT, CUDA = "TensorrtExecutionProvider", "CUDAExecutionProvider"
@@ -40,12 +42,8 @@ def prepare(source: ModelSource, precision: str, folder: Path, pictures: Sequenc
     del precision, pictures
     import torch
 
-    from workers.runtimes import networks
-
-    graph, _ = networks.detector(source)
-    axes = {"pixels": {0: "count", 1: "height", 2: "width"}, "rows": {0: "count"}}
-    # Two pictures: with one the graph would take the short way that serves one alone.
-    example = torch.zeros(2, 640, 480, 3, dtype=torch.uint8)
+    graph, shape, axes = _open(source)
+    example = torch.zeros(*shape, 3, dtype=torch.uint8)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tracing is deprecated, yet keeps the shape open
         torch.onnx.export(
@@ -60,7 +58,26 @@ def load(
     """The model on the card if this build of the library reaches one."""
     del precision
     forward = OnnxForward(folder / GRAPH, threads)
+    if source.family == "classifier":
+        return LabelModel(forward, source.classes, source.image_size)
+    if source.family == "faster_rcnn":
+        forward.most = 1
+        return BoxModel(forward, source.classes, source.image_size, confidence, letterbox.corner)
     return BoxModel(forward, source.classes, source.image_size, confidence)
+
+
+def _open(source: ModelSource) -> tuple[Any, tuple[int, int, int], dict[str, dict[int, str]]]:
+    """A family's graph, the input that it is read with, and what of a shape stays open."""
+    from workers.runtimes import networks
+
+    sides, side = {1: "height", 2: "width"}, source.image_size
+    if source.family == "yolo":
+        axes = {"pixels": {0: "count", **sides}, "rows": {0: "count"}}
+        # Two pictures: with one the graph would take the short way that serves one alone.
+        return networks.detector(source)[0], (2, 640, 480), axes
+    if source.family == "classifier":
+        return networks.torchvision(source), (2, side, side), {"pixels": {0: "count"}}
+    return networks.torchvision(source), (1, side, side), {"pixels": sides, "rows": {1: "found"}}
 
 
 def providers(found: Sequence[str], folder: Path) -> list[Any]:
