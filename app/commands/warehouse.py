@@ -17,7 +17,7 @@ from backend.errors import Invalid, NotFound, Refused, Unavailable
 from backend.jobs import kinds, presence, queue
 from backend.models import registry
 from backend.projects import catalogue
-from backend.warehouse import address, administration, loading, outbox, queries, standing
+from backend.warehouse import address, administration, loading, outbox, queries, snowsight, standing
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
 
@@ -54,10 +54,15 @@ def publish(
 
 def warehouse(
     action: Annotated[
-        Literal["check", "ask"] | None,
-        typer.Argument(help="Check: what is missing there. Ask: one of the named queries."),
+        Literal["check", "ask", "streamlit"] | None,
+        typer.Argument(
+            help="Check: what is missing there. Ask: one of the named queries. Streamlit: write "
+            "the page for Snowsight."
+        ),
     ] = None,
-    query: Annotated[str, typer.Argument(help="Name of the query; without one: all.")] = "",
+    query: Annotated[
+        str, typer.Argument(help="Name of the query (without one: all), or of the page's file.")
+    ] = "",
     values: Annotated[
         list[str] | None, typer.Argument(help="What the query needs, such as run=12.")
     ] = None,
@@ -92,8 +97,15 @@ def warehouse(
         if action == "ask":
             _ask(at, query, values or [], as_json)
             return
-        with at.database.read.begin() as session:
-            found = standing.of(session, at.settings)
+        if action == "streamlit":
+            _write_page(at, query, as_json)
+            return
+        _show(at, as_json)
+
+
+def _show(at: tools.Tools, as_json: bool) -> None:
+    with at.database.read.begin() as session:
+        found = standing.of(session, at.settings)
     if as_json:
         terminal.document(asdict(found) if found else None)
         return
@@ -155,6 +167,20 @@ def _ask(at: tools.Tools, name: str, values: list[str], as_json: bool) -> None:
         terminal.document([dict(zip(found.columns, row, strict=True)) for row in found.rows])
     else:
         terminal.table(found.columns, found.rows)
+
+
+def _write_page(at: tools.Tools, name: str, as_json: bool) -> None:
+    if not name:
+        raise Invalid("Name the file: loupe warehouse streamlit loupe_results.py")
+    path = Path(name)
+    script = snowsight.script(path, address.of(at.settings))
+    snowsight.write(path)
+    if as_json:
+        terminal.document({"path": str(path), "sql": script})
+        return
+    terminal.say(f"{path} is the page. What puts it into Snowflake, whose package pillow it needs:")
+    for line in script:
+        terminal.say(f"  {line}")
 
 
 def _pair(value: str) -> tuple[str, str]:

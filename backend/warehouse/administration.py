@@ -75,11 +75,11 @@ def script(address: Address) -> list[str]:
     if address.dialect == "sqlite":
         return []
     if address.dialect == "postgresql":
-        name, user = _quoted(address.url.database), _quoted(address.url.username)
+        name, user = quoted(address.url.database), quoted(address.url.username)
         return [f"CREATE DATABASE {name};", f"GRANT CREATE, USAGE ON SCHEMA public TO {user};"]
     options = addresses.named(address)
-    database, schema = _quoted(options.get("database")), _quoted(options.get("schema"))
-    house, role = _quoted(options.get("warehouse")), _quoted(options.get("role"))
+    database, schema = quoted(options.get("database")), quoted(options.get("schema"))
+    house, role = quoted(options.get("warehouse")), quoted(options.get("role"))
     place = f"{database}.{schema}"
     return [
         f"CREATE DATABASE IF NOT EXISTS {database};",
@@ -90,11 +90,11 @@ def script(address: Address) -> list[str]:
         f"GRANT USAGE ON WAREHOUSE {house} TO ROLE {role};",
         f"GRANT USAGE ON DATABASE {database} TO ROLE {role};",
         f"GRANT USAGE, CREATE TABLE, CREATE VIEW ON SCHEMA {place} TO ROLE {role};",
-        f"GRANT ROLE {role} TO USER {_quoted(options.get('user'))};",
+        f"GRANT ROLE {role} TO USER {quoted(options.get('user'))};",
     ]
 
 
-def _quoted(name: Any) -> str:
+def quoted(name: Any) -> str:
     """A name as SQL writes it; what nobody has named is called loupe."""
     text = str(name or "LOUPE")
     plain = text.isidentifier() and text.isascii()

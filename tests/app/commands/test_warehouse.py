@@ -69,6 +69,21 @@ def test_a_named_query_is_asked_with_its_values(loupe: Said, file: Path) -> None
     assert file.is_file()
 
 
+def test_the_page_for_snowsight_is_written_once(
+    loupe: Said, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    choose(monkeypatch, "snowflake://me@account/D1/results?warehouse=W1")
+    page = tmp_path / "page.py"
+    code, out, _ = loupe("warehouse", "streamlit", str(page), "--json")
+    told = json.loads(out)
+    assert (code, told["path"]) == (0, str(page))
+    assert told["sql"][2].startswith("CREATE STREAMLIT D1.results.loupe_results FROM @D1.results.")
+    assert "MAIN_FILE = 'page.py' QUERY_WAREHOUSE = W1;" in told["sql"][2]
+    compile(page.read_text("utf-8"), str(page), "exec")
+    for words in ((str(page),), (str(tmp_path / "no" / "page.py"),), ()):
+        assert loupe("warehouse", "streamlit", *words)[0] == 1
+
+
 def test_a_check_says_where_and_what_is_missing(
     loupe: Said, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
