@@ -31,14 +31,10 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Pictures that a person now has to themselves, and how many others are at it.
-
-    `left` is how many of the class nobody has answered, where it was asked.
-    """
+    """Pictures that a person now has to themselves, and how many others are at it."""
 
     tiles: tuple[Tile, ...]
     others: int
-    left: int | None = None
 
 
 def take(
@@ -53,15 +49,15 @@ def take(
 ) -> Screen:
     """Reserve the next pictures of a class that nobody has answered and nobody else has.
 
-    Those that this person has already, and has not answered, come again.
+    Those that this person has already, and has not answered, come again; those that are answered
+    the person has no more.
     """
     _check(holder, count)
-    session.execute(delete(LeaseRow).where(LeaseRow.until < now()))
+    _let_go(session, run_id, holder)
     found = _next(session, run_id, label, after, count, _held_by_others(run_id, holder))
     mine = set(agenda.reserve(session, run_id, [row.image_id for row in found], holder, author))
     tiles = views.tiles(session, run_id, [row for row in found if row.image_id in mine])
-    left = None if after else _left(session, run_id, label)
-    return Screen(tiles, agenda.others(session, run_id, holder), left)
+    return Screen(tiles, agenda.others(session, run_id, holder))
 
 
 def look(
@@ -70,8 +66,15 @@ def look(
     """The same for one who only looks: whoever has them."""
     _check("nobody", count)
     found = _next(session, run_id, label, after, count, None)
-    left = None if after else _left(session, run_id, label)
-    return Screen(views.tiles(session, run_id, found), agenda.others(session, run_id, ""), left)
+    return Screen(views.tiles(session, run_id, found), agenda.others(session, run_id, ""))
+
+
+def left(session: Session, run_id: int, label: str) -> int:
+    """How many pictures of a class nobody has answered."""
+    query = select(func.count()).select_from(DetectionRow)
+    found = class_names.of_run(session, run_id).detected([label])
+    where = (query.where(DetectionRow.run_id == run_id, one, _open(run_id)) for one in found)
+    return sum(session.scalar(one) or 0 for one in where)
 
 
 def refuse_answered(session: Session, run_id: int, image_id: int, saw: str, key: str) -> None:
@@ -95,6 +98,14 @@ def _check(holder: str, count: int) -> None:
         raise Invalid(f"A screen has 1 to {MOST} pictures.")
 
 
+def _let_go(session: Session, run_id: int, holder: str) -> None:
+    """Ends what nobody holds any more, and what this person holds and has answered."""
+    row = LeaseRow
+    answered = ~closing.answer_is_open(run_id, row.image_id)
+    session.execute(delete(row).where(row.until < now()))
+    session.execute(delete(row).where(row.run_id == run_id, row.holder == holder, answered))
+
+
 def _next(
     session: Session,
     run_id: int,
@@ -114,14 +125,6 @@ def _next(
         query = select(row).where(row.run_id == run_id, one, *open_)
         found += session.scalars(query.order_by(row.score, row.image_id).limit(count))
     return sorted(found, key=lambda one: (one.score, one.image_id))[:count]
-
-
-def _left(session: Session, run_id: int, label: str) -> int:
-    """How many pictures of a class nobody has answered."""
-    query = select(func.count()).select_from(DetectionRow)
-    found = class_names.of_run(session, run_id).detected([label])
-    where = (query.where(DetectionRow.run_id == run_id, one, _open(run_id)) for one in found)
-    return sum(session.scalar(one) or 0 for one in where)
 
 
 def _open(run_id: int) -> ColumnElement[bool]:

@@ -62,6 +62,7 @@ def sweep(run: int, body: SweepWish, at: premises.At, person: login.Viewer) -> S
             views.project_of(session, run)
             found = sweeping.look(session, run, body.label, after=after, count=body.count)
     with at.read() as session:
+        left = None if after else sweeping.left(session, run, body.label)
         classes = {} if after else views.wall_classes(session, run)
     tiles = [review_cards.tile(run, one) for one in found.tiles]
-    return SweepScreen(tiles, found.others, found.left, classes)
+    return SweepScreen(tiles, found.others, left, classes)

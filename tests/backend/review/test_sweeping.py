@@ -67,7 +67,7 @@ def test_the_least_sure_come_first_and_the_next_screen_goes_on(
     screen = sweeping.take(session, RUN, "good", "one", "ana", count=5)
     last = screen.tiles[-1]
     assert [one.image_id for one in screen.tiles] == ids[:5]
-    assert (screen.left, screen.others) == (COUNT, 0)
+    assert (sweeping.left(session, RUN, "good"), screen.others) == (COUNT, 0)
     after = After(last.detection.score, last.image_id)
     assert _take(session, after=after) == ids[5:10]
     assert _take(session) == ids[:5]
