@@ -26,6 +26,11 @@ export const PLACES = /** @type {const} */ ({
     what: "when a tab was last seen, where there are no locks",
   },
   tab: { key: "loupe:tab", store: "tab", what: "the name of this tab" },
+  holder: {
+    key: "loupe:holder",
+    store: "tab",
+    what: "who this tab held pictures as when it was last loaded",
+  },
   undo: { key: "loupe:undo", store: "tab", what: "what this tab can undo after a reload" },
   swept: { key: "loupe:swept:", store: "tab", what: "the sweeps that this tab can take back" },
 });

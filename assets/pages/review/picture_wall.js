@@ -9,6 +9,7 @@ import * as words from "../../common/words.js";
 import { thumbUrl } from "../../canvas/picture_cache.js";
 import { short } from "../../desk/panel/panel.js";
 import { Wall } from "./sweep.js";
+import * as holder from "./holder.js";
 import { nameOf } from "./sweeps.js";
 
 /**
@@ -93,10 +94,11 @@ export class PictureWall extends Wall {
 
   /** @override @param {number} run @param {string} label @returns {Promise<void>} */
   async show(run, label) {
+    const { next } = this;
     this.next = null;
-    const held = run === this.run && label !== this.label;
-    if (held) {
-      await net.send("POST", `/api/runs/${run}/give-back`, { holder: this.saver.tab }).catch(() => null);
+    if (run === this.run && label !== this.label) {
+      await next?.catch(() => null); // what is on its way is held, too
+      await holder.giveBack(run);
     }
     return super.show(run, label);
   }
@@ -114,7 +116,7 @@ export class PictureWall extends Wall {
     const after = last && { score: last.score, image: last.image };
     const { run, label } = this;
     return net.send("POST", `/api/runs/${run}/sweep`, {
-      holder: this.saver.tab,
+      holder: holder.me,
       label,
       after,
       count: this.fits,

@@ -4,6 +4,7 @@ import * as net from "../../common/net.js";
 import { toast } from "../../common/site.js";
 import { Bench } from "../../desk/bench.js";
 import { Heading } from "./heading.js";
+import * as holder from "./holder.js";
 
 /**
  * @typedef {import("../../common/answers.js").TakenImages} Taken images reserved for this tab, and how many
@@ -38,23 +39,22 @@ export class Reserving extends Bench {
     setInterval(
       () =>
         this.visible && this.run &&
-        net.send("POST", `/api/runs/${this.run}/renew`, { holder: this.saver.tab }).catch(() => null),
+        net.send("POST", `/api/runs/${this.run}/renew`, { holder: holder.me }).catch(() => null),
       RENEW,
     );
-    addEventListener("pagehide", () => this.giveBack());
+    addEventListener("pagehide", () => this.giveBack({ keepalive: true }));
   }
 
   /** Reserves the next images for this tab.
    * @param {number} wanted @param {number} count @param {number} [after] @returns {Promise<Taken>} */
   async take(wanted, count, after = 0) {
-    const holder = this.saver.tab;
-    return net.send("POST", `/api/runs/${this.run}/take?${this.filters}`, { holder, after, wanted, count });
+    const wish = { holder: holder.me, after, wanted, count };
+    return net.send("POST", `/api/runs/${this.run}/take?${this.filters}`, wish);
   }
 
-  async giveBack() {
-    if (!this.run || !this.desk.editable) return;
-    await net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }, { keepalive: true })
-      .catch(() => null);
+  /** @param {RequestInit} [options] */
+  async giveBack(options) {
+    if (this.run && this.desk.editable) await holder.giveBack(this.run, options);
   }
 
   /** One after the other, and of several filters in a row only the last. @override @param {number} image */
@@ -70,7 +70,8 @@ export class Reserving extends Bench {
     const there = this.list.find((item) => item.id === image);
     if (there && this.loadedFor === asked) return void this.open(there);
     if (this.loadedFor !== asked) {
-      await net.send("POST", `/api/runs/${this.run}/give-back`, { holder: this.saver.tab }).catch(() => null);
+      await holder.giveBackOld(this.run);
+      await holder.giveBack(this.run);
     }
     const answer = await this.take(image, AHEAD).catch((error) => this.untaken(error, asked));
     if (!answer || asked !== this.view) return undefined;

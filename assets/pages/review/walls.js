@@ -1,10 +1,14 @@
 /** The walls of a review: of the defects on boards, or of pictures that have one class each. */
 
 import { swatch } from "../../common/letters.js";
+import * as holder from "./holder.js";
 import { PictureWall } from "./picture_wall.js";
 import { Wall } from "./sweep.js";
 
 /** @typedef {import("../../desk/bench.js").Actions} Actions */
+
+/** What only those may do who say something of pictures. */
+const SAYS = new Set(["accept", "reject", "acceptAll", "class", "undo"]);
 
 export class Walls {
   /** @param {import("./review.js").Review} page */
@@ -52,6 +56,7 @@ export class Walls {
     const { page } = this;
     const { run } = page;
     page.know(await page.take(0, 1));
+    await holder.giveBackOld(run);
     await page.giveBack(); // or it takes away what the wall is given next
     this.learned = run;
   }
@@ -63,6 +68,7 @@ export class Walls {
     return Object.fromEntries(
       Object.entries(all).map(([name, run]) => [name, (/** @type {KeyboardEvent} */ event) => {
         if (this.now.root.hidden) return run(event);
+        if (SAYS.has(name) && !this.page.desk.editable) return false;
         return name === "wall" || name === "help" ? run(event) : now()[name]?.(event) ?? false;
       }]),
     );
