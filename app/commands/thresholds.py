@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -16,7 +18,8 @@ from backend.errors import Invalid, Refused
 from backend.models import registry
 from backend.projects import catalogue
 from backend.review import thresholds, views
-from backend.review.thresholds import Costs, Outcome
+from backend.review.thresholds import Boards, Costs, Outcome
+from backend.review.views import ReviewRule
 from backend.words import many
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
@@ -51,7 +54,11 @@ def threshold(
 
     Example: loupe threshold boards --model v3 --escape-cost 40 --false-call-cost .6
     """
-    costs = _costs(escape_cost or [], false_call_cost, review_seconds)
+    costs = _costs(
+        escape_cost or [],
+        _sum("--false-call-cost", false_call_cost),
+        _sum("--review-seconds", review_seconds),
+    )
     share = _share(escapes) if escapes else None
     with tools.open_tools() as at:
         with at.database.read.begin() as session:
@@ -64,25 +71,32 @@ def threshold(
                 if share is None
                 else thresholds.by_share(validation, share)
             )
+            test = _of_test(session, chosen)
+            names = [one.name for one in found.classes]
+            kept = _kept(views.rule(session, found.id), [names, validation.classes, test.classes])
+            kept = {label: at for label, at in kept.items() if label not in best}
             told = {
-                Split.VAL: thresholds.outcome(validation, best, costs),
-                Split.TEST: _of_test(session, chosen, best, costs),
+                split: thresholds.outcome(boards, kept | best, costs) if boards.number else None
+                for split, boards in ((Split.VAL, validation), (Split.TEST, test))
             }
         if apply:
             with at.database.write.begin() as session:
                 _apply(session, found.id, best)
-    _tell(chosen.name, best, told, applied=apply, as_json=as_json)
+    _tell(chosen.name, best, kept, told, applied=apply, as_json=as_json)
 
 
-def _of_test(
-    session: Session, model: Model, best: dict[str, float], costs: Costs
-) -> Outcome | None:
-    """Nothing where the model was not measured on its test images."""
+def _of_test(session: Session, model: Model) -> Boards:
+    """None where the model was not measured on its test images."""
     try:
-        boards = thresholds.seen(session, model, Split.TEST)
+        return thresholds.seen(session, model, Split.TEST)
     except Refused:
-        return None
-    return thresholds.outcome(boards, {**dict.fromkeys(boards.classes, 1.0), **best}, costs)
+        return Boards(0, 0, {})
+
+
+def _kept(rule: ReviewRule, names: Iterable[Iterable[str]]) -> dict[str, float]:
+    """What the project's rule says of classes."""
+    own, of_all = rule["thresholds"], rule["threshold"]
+    return {label: own.get(label, of_all) for label in itertools.chain(*names)}
 
 
 def _apply(session: Session, project_id: int, best: dict[str, float]) -> None:
@@ -100,6 +114,13 @@ def _costs(said: list[str], false_call: float, seconds: float) -> Costs:
         else:
             of_all = _number(text, text)
     return Costs(of_all, false_call, by_class, seconds)
+
+
+def _sum(option: str, value: float) -> float:
+    """Typer lets through what has no end."""
+    if value == float("inf"):
+        raise Invalid(f"{option} {value} is no sum: use 40 or .5.")
+    return value
 
 
 def _number(text: str, whole: str) -> float:
@@ -131,18 +152,26 @@ def _share(text: str) -> float:
 def _tell(
     model: str,
     best: dict[str, float],
+    kept: dict[str, float],
     told: dict[Split, Outcome | None],
     *,
     applied: bool,
     as_json: bool,
 ) -> None:
     if as_json:
-        document: dict[str, Any] = {"model": model, "thresholds": best, "applied": applied}
+        document: dict[str, Any] = {
+            "model": model,
+            "thresholds": best,
+            "kept": kept,
+            "applied": applied,
+        }
         named = {Split.VAL: "validation", Split.TEST: "test"}
         document |= {named[split]: asdict(one) if one else None for split, one in told.items()}
         terminal.document(document)
         return
-    terminal.table(("class", "counts from"), [[name, f"{at:.3f}"] for name, at in best.items()])
+    rows = [[name, f"{at:.3f}"] for name, at in best.items()]
+    rows += [[name, f"{at:.3f} as before: none in validation"] for name, at in kept.items()]
+    terminal.table(("class", "counts from"), rows)
     for split, one in told.items():
         terminal.say(
             f"{split}: {_words(one)}" if one else f"{split}: {model} was not measured there."

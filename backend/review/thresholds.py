@@ -104,10 +104,14 @@ def seen(session: Session, model: Model, split: Split) -> Boards:
 
 
 def by_cost(boards: Boards, costs: Costs) -> dict[str, float]:
-    """The cheapest threshold of each class."""
+    """The cheapest threshold of each class that has defects there.
+
+    Of the others it is not known what would escape: they keep what the rule says of them.
+    """
     return {
         label: promises.cheapest(one.defects.scores, one.calls, costs.of(label), costs.false_call)
         for label, one in boards.classes.items()
+        if len(one.defects)
     }
 
 

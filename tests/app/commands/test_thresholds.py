@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlalchemy.orm import Session
 
+from backend.domain import Detection, RunImage, Split
+from backend.labels import images
+from backend.labels.images import NewImage
 from backend.review import views
-from backend.storage import engine
+from backend.storage import engine, findings
 from tests.app.conftest import Said
 from tests.backend.review import measured
 
@@ -32,6 +36,32 @@ def test_thresholds_are_chosen_on_validation_and_told_of_test(line: Said) -> Non
     assert told["applied"] is False
 
 
+def test_a_class_without_a_defect_in_validation_keeps_what_the_rule_says(
+    line: Said, home: Path
+) -> None:
+    database = engine.open_url(f"sqlite:///{home / 'loupe.db'}")
+    with database.write.begin() as session:
+        views.set_rule(session, 1, {"thresholds": {"short": 0.25}}, 0, "ana")
+        seen = Detection(*measured.ELSEWHERE, "short", 0.2)
+        findings.record(session, measured.RUN, [_more(session, Split.VAL, seen)])
+        findings.record(session, measured.RUN, [_more(session, Split.TEST, seen)])
+    database.close()
+    told = line.json(*CHEAP, "--apply")
+    assert told["thresholds"] == {"spur": pytest.approx(0.5)}
+    assert told["kept"] == {"short": 0.25}
+    assert (told["validation"]["false_calls"], told["test"]["false_calls"]) == (0, 1)
+    with engine.open_url(f"sqlite:///{home / 'loupe.db'}").read.begin() as session:
+        assert views.rule(session, 1)["thresholds"]["short"] == 0.25
+
+
+def _more(session: Session, split: Split, seen: Detection) -> RunImage:
+    """A good board of a split, on which the model has found this."""
+    new = [NewImage(f"more {split}", "1" * 64, 99, 99, labelled=True, split=split)]
+    images.add(session, 1, new, "ana")
+    image = images.find(session, 1, new[0].name)
+    return RunImage(image.id, image.name, detections=(seen,))
+
+
 def test_a_threshold_that_is_applied_is_the_rule(line: Said, home: Path) -> None:
     code, said, _ = line(*CHEAP, "--apply")
     assert code == 0
@@ -51,6 +81,8 @@ def test_a_threshold_that_is_applied_is_the_rule(line: Said, home: Path) -> None
         (("--escapes", "1%"), "at least 299 defects must be seen in validation"),
         (("--escapes", "all"), "--escapes all is no share: use 1% or .01."),
         (("--escape-cost", "dear"), "--escape-cost dear is no sum"),
+        (("--escape-cost", "nan"), "--escape-cost nan is no sum"),
+        (("--review-seconds", "inf"), "--review-seconds inf is no sum"),
         (("--escape-cost", "hole=3"), "names 'hole'; the classes are spur, short."),
     ],
 )
