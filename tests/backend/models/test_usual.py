@@ -51,6 +51,12 @@ def test_large_pictures_are_learned_by_a_known_network(database: Database) -> No
     assert check.notes[0].startswith("There are no start weights for resnet18 on this machine")
 
 
+def test_a_large_project_is_told_by_some_of_its_pictures(database: Database) -> None:
+    made = project(database, [40] * usual.LOOKED_AT + [640] * 100)
+    with database.read.begin() as session:
+        assert usual.parameters(session, made, "classifier")["variant"] == "small"
+
+
 def test_the_small_network_is_refused_before_a_training_of_large_pictures(
     database: Database,
 ) -> None:
