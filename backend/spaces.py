@@ -196,7 +196,7 @@ def read(family: str, texts: Iterable[str]) -> dict[str, Any]:
         if name in words:
             found[name] = said
         elif name in known:
-            found[name] = _number(name, said, _is_whole(known[name].tried))
+            found[name] = _number(name, said, _is_whole(known[name].tried), where="--set")
         else:
             names = ", ".join((*known, *words))
             raise Invalid(f"{family} has no parameter {name[:40]!r} to set; there are {names}.")
@@ -281,14 +281,14 @@ def _scale(known: Tunable, said: str) -> Scale:
     return Scale(said)
 
 
-def _number(name: str, said: str, whole: bool) -> float:
+def _number(name: str, said: str, whole: bool, *, where: str = "The space") -> float:
     try:
         value = int(said) if whole else float(said)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
         kind = "whole number" if whole else "number"
-        raise Invalid(f"The space says {said[:40]!r} of {name}, which is no {kind}.") from None
+        raise Invalid(f"{where} says {said[:40]!r} of {name}, which is no {kind}.") from None
     return value
 
 

@@ -127,7 +127,8 @@ def test_the_rate_warms_up_as_long_and_falls_as_it_is_told() -> None:
         ("erase=2", "The parameter erase must be from 0 to 1, not 2.0."),
         ("schedule=slow", "schedule must be one of cosine, linear, steady, not 'slow'."),
         ("speed=1", "classifier has no parameter 'speed' to set; there are learning_rate"),
-        ("turn", "says '' of turn, which is no number"),
+        ("turn", "^--set says '' of turn, which is no number"),
+        ("erase=abc", "^--set says 'abc' of erase, which is no number"),
     ],
 )
 def test_a_parameter_without_sense_is_refused_in_a_sentence(said: str, sentence: str) -> None:
