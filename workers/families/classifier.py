@@ -43,7 +43,7 @@ NETWORKS = {
 SMALL = "small"
 USUAL = "resnet18"
 SMOOTHING = 0.05
-# Pictures that take no more bytes than this together are decoded once.
+# Pictures that take no more bytes than this, in all processes together, are decoded once.
 KEPT_BYTES = 1_000_000_000
 JUDGED_AT_ONCE = 64
 MOST_JUDGED = 5000
@@ -115,7 +115,7 @@ class ClassLesson:
         self.examples: Sequence[Example] = data.of(Split.TRAIN)
         self.judge_on: Sequence[Example] = _some(basics.judged_on(data, reporter))
         self.changes = changes.chosen(given.extra)
-        self.kept = self._decoded()
+        self.kept = self._decoded(KEPT_BYTES // max(1, given.workers))
         self.truths = np.array([self.classes.index(each.label) for each in self.examples])
         self.rarity = rarity.Rarity(self.truths, len(self.classes), given.extra)
         self.network = self._network(task)
@@ -168,10 +168,10 @@ class ClassLesson:
             return self.kept[index]
         return _square(self.examples[index], self.header.image_size)
 
-    def _decoded(self) -> list[Pixels]:
-        """All training pictures, where they are small enough to be kept."""
+    def _decoded(self, most: int) -> list[Pixels]:
+        """All training pictures, where they are small enough to be kept in so many bytes."""
         size = self.header.image_size
-        if len(self.examples) * size * size * 3 > KEPT_BYTES:
+        if len(self.examples) * size * size * 3 > most:
             return []
         return [_square(example, size) for example in self.examples]
 
