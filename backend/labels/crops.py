@@ -11,12 +11,12 @@ from typing import Any
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import case, select
 from sqlalchemy.orm import Session, aliased
 
 from backend.domain import Box, Image, State, Task
 from backend.errors import Invalid, NotFound, Refused
-from backend.labels import cutting, images, labelling
+from backend.labels import cutting, images, intake, labelling
 from backend.labels.cutting import Window
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
@@ -162,7 +162,7 @@ def _picture(
     _, encoded = cv2.imencode(".png", cutting.cut(pixels, where))
     x1, y1, x2, y2 = where
     return NewImage(
-        name=f"{PurePosixPath(source.name).with_suffix('')}/{box.id}.png",
+        name=_name(source.name, box.id),
         sha256=files.put(encoded.tobytes()),
         width=x2 - x1,
         height=y2 - y1,
@@ -171,6 +171,13 @@ def _picture(
         group=source.group or source.name[-300:],
         labelled=True,
     )
+
+
+def _name(source: str, box_id: str) -> str:
+    """A crop lies in a folder of its source's name; of a very long one its end."""
+    ending = f"/{box_id}.png"
+    folder = str(PurePosixPath(source).with_suffix(""))
+    return folder[-(intake.LONGEST_NAME - len(ending)) :] + ending
 
 
 def _add(session: Session, project: int, crops: Sequence[_Crop], author: str) -> int:
@@ -195,11 +202,14 @@ def _row(image_id: int, crop: _Crop) -> dict[str, Any]:
 
 
 def _decided(session: Session, project: int, home: int) -> Iterator[tuple[CropRow, str]]:
-    """Each crop with the class that it has now, those of one image of `home` together."""
+    """Each crop with the class that it has now, those of one image of `home` together.
+
+    One that is not done has none yet, whatever stands there.
+    """
     source = aliased(ImageRow)
     names = class_names.of(session, project)
     query = (
-        select(CropRow, ImageRow.label_id)
+        select(CropRow, case((ImageRow.state == State.DONE, ImageRow.label_id)))
         .join(ImageRow, ImageRow.id == CropRow.image_id)
         .join(source, source.id == CropRow.source_id)
         .where(ImageRow.project_id == project, ImageRow.deleted.is_(None))
@@ -227,16 +237,21 @@ def _give(
     boxes = {box.id: box for box in labelling.boxes_of(session, [source_id])[source_id]}
     known = class_names.of(session, row.project_id)
     changed: dict[str, Box] = {}
+    alike: list[tuple[CropRow, str]] = []
     for crop, label in crops:
         if not label:
             counts["undecided"] += 1
         elif crop.box_id not in boxes:
             counts["gone"] += 1
-        elif label not in (known.name(crop.class_id), boxes[crop.box_id].label):
-            changed[crop.box_id] = replace(boxes[crop.box_id], label=label, class_id=None)
+        elif label == known.name(crop.class_id):
+            continue
+        else:
+            alike.append((crop, label))
+            if label != boxes[crop.box_id].label:
+                changed[crop.box_id] = replace(boxes[crop.box_id], label=label, class_id=None)
     if changed:
         _save(session, row, version, {**boxes, **changed}, author)
-        _remember(session, row.project_id, crops, changed)
+    _remember(session, row.project_id, alike)
     return len(changed)
 
 
@@ -247,14 +262,8 @@ def _save(
     labelling.save(session, row.id, version, list(boxes.values()), author, action="crops")
 
 
-def _remember(
-    session: Session,
-    project_id: int,
-    crops: Sequence[tuple[CropRow, str]],
-    changed: Mapping[str, Box],
-) -> None:
-    """The two are alike again."""
+def _remember(session: Session, project_id: int, alike: Sequence[tuple[CropRow, str]]) -> None:
+    """Box and crop have one class again, so that what is said of the box from now on stays."""
     known = class_names.of(session, project_id).ids
-    for crop, label in crops:
-        if crop.box_id in changed:
-            session.get_one(CropRow, crop.image_id).class_id = known[label]
+    for crop, label in alike:
+        session.get_one(CropRow, crop.image_id).class_id = known[label]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -16,7 +17,7 @@ from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
 from backend.storage.engine import Database
 from backend.storage.files import Files
-from backend.storage.tables import CropRow
+from backend.storage.tables import CropRow, ImageRow
 
 BOXES = (Box(10, 10, 30, 20, "open", id="a" * 32), Box(70, 70, 78, 79, "short", id="b" * 32))
 
@@ -115,6 +116,57 @@ def test_a_box_that_somebody_changed_since_keeps_what_was_said(
     given = crops.give_back(database, boards, "defects", "bob")
     assert (given.changed, given.gone) == (0, 1)
     assert labels(database, "2.png") == ["short"]
+
+
+def test_a_crop_that_is_not_done_gives_nothing_back(
+    database: Database, files: Files, boards: str
+) -> None:
+    crops.cut(database, files, boards, "defects", 0.2, "ann")
+    relabel(database, f"2/{'a' * 32}.png", "hairline")
+    with database.write.begin() as session:
+        crop = images.find(session, catalogue.find(session, "defects").id, f"2/{'a' * 32}.png")
+        labelling.save(session, crop.id, crop.version, (), "cy", state=State.NEW, label="hairline")
+    given = crops.give_back(database, boards, "defects", "bob")
+    assert (given.changed, given.undecided) == (0, 1)
+
+
+def test_what_is_said_of_a_box_after_both_were_alike_stays(
+    database: Database, files: Files, boards: str
+) -> None:
+    crops.cut(database, files, boards, "defects", 0.2, "ann")
+    relabel(database, f"2/{'a' * 32}.png", "short")
+    for label in ("short", "burr"):
+        rename(database, "2.png", label)
+        assert crops.give_back(database, boards, "defects", "bob").changed == 0
+        assert labels(database, "2.png") == [label]
+
+
+def rename(database: Database, name: str, label: str) -> None:
+    """Say by hand what the boxes of a board are."""
+    with database.write.begin() as session:
+        project = catalogue.find(session, "boards").id
+        classes.ensure(session, project, label)
+        image = images.find(session, project, name)
+        boxes = labelling.boxes_of(session, [image.id])[image.id]
+        said = [replace(box, label=label, class_id=None) for box in boxes]
+        labelling.save(session, image.id, image.version, said, "cy")
+
+
+def test_the_crops_of_a_board_with_the_longest_name_have_names(
+    database: Database, files: Files, boards: str
+) -> None:
+    with database.write.begin() as session:
+        project = catalogue.find(session, boards).id
+        image = images.find(session, project, "2.png")
+        session.get_one(ImageRow, image.id).name = "x" * 996 + ".png"
+    assert crops.cut(database, files, boards, "defects", 0.2, "ann").crops == 3
+    with database.read.begin() as session:
+        made = session.scalars(
+            select(ImageRow.name).where(
+                ImageRow.name.startswith("xxx"), ImageRow.name != "x" * 996 + ".png"
+            )
+        )
+        assert [len(name) for name in made] == [1000]
 
 
 def test_what_cannot_be_cut_is_refused_in_a_sentence(
