@@ -17,7 +17,7 @@ memory.keep("holder", me);
 /** @type {Set<number>} the runs of which nothing is left from before */
 const gone = new Set();
 
-/** Others may have what this tab held of a run. @param {number} run @param {RequestInit} [options] */
+/** Others may have what this tab held of a run. @param {number} run @param {{keepalive?: boolean}} [options] */
 export function giveBack(run, options) {
   return send(run, me, options);
 }
@@ -30,7 +30,7 @@ export async function giveBackOld(run) {
   await send(run, before);
 }
 
-/** @param {number} run @param {string} holder @param {RequestInit} [options] */
+/** @param {number} run @param {string} holder @param {{keepalive?: boolean}} [options] */
 function send(run, holder, options) {
   return net.send("POST", `/api/runs/${run}/give-back`, { holder }, options).catch(() => null);
 }

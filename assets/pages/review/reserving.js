@@ -52,7 +52,7 @@ export class Reserving extends Bench {
     return net.send("POST", `/api/runs/${this.run}/take?${this.filters}`, wish);
   }
 
-  /** @param {RequestInit} [options] */
+  /** @param {{keepalive?: boolean}} [options] */
   async giveBack(options) {
     if (this.run && this.desk.editable) await holder.giveBack(this.run, options);
   }
