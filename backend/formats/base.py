@@ -94,6 +94,7 @@ class OutgoingPicture:
     """A picture on its way out; `golden_read` gives the bytes of the golden it is held against.
 
     `number` is the image's own, which stays whatever comes and goes beside it; 0: it has none.
+    `none` tells that somebody has found it to be of none of the classes.
     """
 
     name: str
@@ -109,6 +110,7 @@ class OutgoingPicture:
     golden_read: Callable[[], bytes] | None = field(default=None, compare=False, repr=False)
     is_golden: bool = False
     number: int = 0
+    none: bool = False
 
 
 @dataclass(frozen=True, slots=True)

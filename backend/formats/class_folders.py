@@ -17,22 +17,28 @@ from backend.formats.source import shelf
 from backend.formats.source.tree import Tree
 
 NO_CLASS = "_"
+NONE_OF_THEM = "(none)"
+_WITHOUT = (NO_CLASS, NONE_OF_THEM)
 
 
 @dataclass(frozen=True, slots=True)
 class WhereItLies:
-    """What a picture's folders say; `beside` is one without a class where others have one."""
+    """What a picture's folders say; `beside` is one without a class where others have one.
+
+    `none` is one of which somebody has said that it is of none of the classes.
+    """
 
     split: Split | None = None
     label: str = ""
     beside: bool = False
+    none: bool = False
 
 
 class ClassFolders:
     """The places of a source's pictures; `listed` has the classes of its list by their folders."""
 
     def __init__(self, tree: Tree, listed: Mapping[str, str] | None) -> None:
-        self._listed = listed or {}
+        self._listed, self._empty = listed or {}, tree.empty
         self._known = set(self._listed.values())
         seen = _look(tree, self._known)
         self._in_splits = seen.are_in_splits()
@@ -49,8 +55,11 @@ class ClassFolders:
         """Where a picture lies."""
         parts = _Parts(picture)
         if self._in_splits:
-            label, none = self._class(parts) if parts.in_split else ("", False)
-            return WhereItLies(parts.split, label, self.has_classes and not label and not none)
+            label = self._class(parts) if parts.in_split else ""
+            first = parts.folders[0] if parts.folders else ""
+            said = label or (self._ours and parts.in_split and first in ("", *_WITHOUT))
+            none = self._ours and not label and first == NONE_OF_THEM
+            return WhereItLies(parts.split, label, self.has_classes and not said, none)
         if not self.has_classes:
             return WhereItLies()
         label = "/".join(parts.folders)
@@ -58,19 +67,26 @@ class ClassFolders:
             label = ""
         return WhereItLies(None, label, beside=not label)
 
+    def empty(self) -> tuple[str, ...]:
+        """The classes whose folders hold nothing, where no list says which there are."""
+        if not self.has_classes or not (self._by_folder or (self._in_splits and not self._ours)):
+            return ()
+        found = (_Parts(one) for one in self._empty)
+        named = (one.folders for one in found if one.in_split or not self._in_splits)
+        kept = (one for one in named if self._in_splits or len(one) == 1)
+        return tuple(dict.fromkeys("/".join(one) for one in kept if one))
+
     def name(self, picture: str) -> str:
         """What a picture is called: in exports of ours by what follows the folder of its class."""
         rest = self._rest(picture) if self._ours else ""
         return self._names[picture] if not self._ours else picture if rest in self._twice else rest
 
-    def _class(self, parts: _Parts) -> tuple[str, bool]:
-        """The class that folders below a split name, and whether they say that there is none."""
-        first, label = parts.folders[0] if parts.folders else "", "/".join(parts.folders)
+    def _class(self, parts: _Parts) -> str:
+        """The class that folders below a split name."""
+        first = parts.folders[0] if parts.folders else ""
         if first in self._listed:
-            return self._listed[first], False
-        if self._ours and (first == NO_CLASS or not label):
-            return "", True
-        return label, False
+            return self._listed[first]
+        return "" if self._ours and first in _WITHOUT else "/".join(parts.folders)
 
     def _rest(self, picture: str) -> str:
         """What follows the folder of the class."""
@@ -78,7 +94,7 @@ class ClassFolders:
         if not parts.in_split:
             return picture
         deep = len(parts.folders)
-        if parts.folders and (parts.folders[0] in self._listed or parts.folders[0] == NO_CLASS):
+        if parts.folders and parts.folders[0] in (*self._listed, *_WITHOUT):
             deep = 1
         return "/".join([*parts.folders[deep:], parts.base])
 

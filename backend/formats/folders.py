@@ -1,7 +1,7 @@
 """Plain pictures, with a table of classes or without, and class folders: `[split/]class/picture`.
 
 Our own exports of classes or splits carry a classes.txt and lie as `split/class/name of the
-picture`; the class `_` means none.
+picture`; the class `_` means that nobody has said one, `(none)` that it is none of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote
 from backend.errors import Invalid
 from backend.formats import base, class_tables, picture_names, writing
 from backend.formats.base import Classes, Finding, Item, OutgoingPicture, Problem, Writing, Written
-from backend.formats.class_folders import NO_CLASS, ClassFolders
+from backend.formats.class_folders import NO_CLASS, NONE_OF_THEM, ClassFolders
 from backend.formats.signs import Sign
 from backend.formats.source.tree import Tree
 
@@ -54,13 +54,15 @@ def read(tree: Tree) -> Finding:
         yield Item(
             places.name(picture),
             functools.partial(tree.read, picture),
-            labelled=bool(label),
+            labelled=bool(label) or (place.none and told is None),
             label=label,
             split=base.split_of(split) or place.split,
             file=picture,
         )
     if bare:
         yield Problem(first, None, _beside(bare))
+    if empty := places.empty():
+        yield Classes(empty, of_images=True)
 
 
 def _other(folder: str, table: str) -> str:
@@ -91,14 +93,15 @@ def _needs_home(picture: OutgoingPicture) -> bool:
 
 
 def _home(picture: OutgoingPicture) -> str:
-    label = _folder_of(picture.label) if picture.label else NO_CLASS
+    none = NONE_OF_THEM if picture.none else NO_CLASS
+    label = _folder_of(picture.label) if picture.label else none
     return f"{picture.split or picture_names.UNASSIGNED}/{label}/"
 
 
 def _folder_of(label: str) -> str:
     """A class's name as a folder: itself, unless that would be no name or mean something else."""
     folder = _quoted(label)
-    if label.startswith(".") or label == NO_CLASS:
+    if label.startswith(".") or label in (NO_CLASS, NONE_OF_THEM):
         folder = f"%{ord(label[0]):02X}{_quoted(label[1:])}"
     if len(folder.encode()) <= LONGEST_FOLDER:
         return folder

@@ -228,6 +228,7 @@ class _Export:
             functools.partial(self.files.read, golden.sha256) if golden else None,
             image.is_golden,
             image.id,
+            none=self.project.task is Task.CLASSIFY and image.state is State.DONE,
         )
 
 

@@ -40,6 +40,10 @@ from backend.storage.writers import retries
 CHUNK = 128
 MOST_PROBLEMS = 10_000  # that are kept; the others are counted
 THREADS = 2
+DEEP = (
+    "it lies in a folder within a folder: those are taken for classes only below train/, val/ or "
+    "test/, or where a classes.txt names them. It and others like it have no class."
+)
 LONGEST = 7 * 24 * 3600  # seconds that what another machine unpacked may be needed
 
 
@@ -155,6 +159,7 @@ class _Import:
     project: Project | None = None
     done: int = 0
     unusable: int = 0
+    told_of_depth: bool = False
 
     def note(self, problems: Iterable[Problem]) -> None:
         """Count what cannot be used; a source of millions may have as many problems."""
@@ -198,8 +203,21 @@ class _Import:
                 self.classes.extend(one.names)
                 self.of_images |= one.of_images
             else:
+                self._look_at(one)
                 lot = "" if one.is_golden else self.into.lot
                 yield replace(one, group=one.group or lot)
+
+    def _look_at(self, item: Item) -> None:
+        """Whoever sorts pictures is told of the first whose folders were taken for no classes."""
+        of_classes = self.project is not None and self.project.task is Task.CLASSIFY
+        if (
+            of_classes
+            and not self.of_images
+            and not self.told_of_depth
+            and item.file.count("/") > 1
+        ):
+            self.told_of_depth = True
+            self.note([Problem(item.file, None, DEEP)])
 
     def _find_project(self) -> None:
         with self.into.database.read.begin() as session:

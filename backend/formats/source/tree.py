@@ -36,7 +36,8 @@ class Tree:
     """A source's files; `manifest` is the one that the person pointed at, if it was a file.
 
     A file lies at `root` under its name (after `prefix`), or under another that `files` gives.
-    There may be millions: their names are on disk, and nothing here makes a list of all.
+    There may be millions: their names are on disk, and nothing here makes a list of all. `empty`
+    are folders that hold nothing, each with a slash behind it, and not too many.
     """
 
     root: str
@@ -44,6 +45,7 @@ class Tree:
     manifest: str = ""
     problems: tuple[Problem, ...] = ()
     prefix: str = ""
+    empty: tuple[str, ...] = ()
 
     @cached_property
     def pictures(self) -> shelf.NameSet:
@@ -148,7 +150,8 @@ class Tree:
             for name, path in self.files.pairs()
             if name.startswith(start)
         )
-        return replace(self, files=files, prefix=self.prefix + start, problems=())
+        empty = tuple(one.removeprefix(start) for one in self.empty if one.startswith(start))
+        return replace(self, files=files, prefix=self.prefix + start, problems=(), empty=empty)
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
@@ -218,28 +221,35 @@ def _around(manifest: Path) -> Tree:
 
 
 def _walk(root: Path) -> Tree:
-    problems: list[Problem] = []
-    return Tree(str(root), shelf.Texts(_files(root, "", problems)), problems=tuple(problems))
+    problems, empty = list[Problem](), list[str]()
+    files = shelf.Texts(_files(root, "", problems, empty))
+    return Tree(str(root), files, problems=tuple(problems), empty=tuple(sorted(empty)))
 
 
-def _files(root: Path, inside: str, problems: list[Problem]) -> Iterator[tuple[str, str]]:
+def _files(
+    root: Path, inside: str, problems: list[Problem], empty: list[str]
+) -> Iterator[tuple[str, str]]:
     """The wanted files below a folder, one after another, and no list of them."""
     try:
         entries = os.scandir(root / inside)
     except OSError as error:
         problems.append(Problem(inside, None, f"this folder cannot be opened: {error.strerror}."))
         return
+    bare = True
     with entries:
         for entry in entries:
             name = inside + entry.name
+            bare = bare and archives.is_junk(entry.name)
             if archives.printable(name) != name:
                 reason = "its name is not readable text."
                 problems.append(Problem(archives.printable(name), None, reason))
             elif entry.is_dir(follow_symlinks=False):
                 if not archives.is_junk(entry.name):
-                    yield from _files(root, name + "/", problems)
+                    yield from _files(root, name + "/", problems, empty)
             elif wanted(name) and entry.is_file():
                 yield name, ""
+    if bare and inside and len(empty) < MOST_NAMED:
+        empty.append(inside)
 
 
 def wanted(name: str) -> bool:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain import Split, Task
+from backend.domain import Split, State, Task
+from backend.labels import state_marks
 from backend.projects import catalogue
 from backend.storage import engine
 from backend.storage.files import Files
@@ -227,7 +228,20 @@ def test_what_came_in_goes_out_and_comes_in_equal(
 
 
 def test_classes_with_the_oddest_names_come_back(house: House, tmp_path: Path) -> None:
-    odd = ("..", ".", ".a", "_", "a/b", "a\\b", "con:", "x.", "割" * 200, "割" * 199 + "れ", "%41")
+    odd = (
+        "..",
+        ".",
+        ".a",
+        "_",
+        "a/b",
+        "a\\b",
+        "con:",
+        "x.",
+        "(none)",
+        "割" * 200,
+        "割" * 199 + "れ",
+        "%41",
+    )
     table = "".join(f'{n}.jpg,"{name}"\n' for n, name in enumerate(odd))
     pictures = {f"{n}.jpg": drawn.picture(shade=n) for n in range(len(odd))}
     house.bring(drawn.lay(tmp_path / "in", pictures | {"t.csv": f"name,class\n{table}".encode()}))
@@ -236,6 +250,46 @@ def test_classes_with_the_oddest_names_come_back(house: House, tmp_path: Path) -
     assert house.bring(tmp_path / "out", "again").problems == ()
     assert _said(house, "again") == _said(house)
     assert house.classes("again") == house.classes()
+
+
+def test_what_is_none_of_the_classes_comes_back_as_that(house: House, tmp_path: Path) -> None:
+    source = {f"{label}/{n}.jpg": drawn.picture(shade=n) for n, label in enumerate("aabb")}
+    house.bring(drawn.lay(tmp_path / "in", source))
+    with house.database.write.begin() as session:
+        state_marks.name(session, [house.images()["a/0.jpg"].id], None, "ana")
+    house.take(tmp_path / "out", "folders")
+    assert house.bring(tmp_path / "out", "again").problems == ()
+    stood = {name: (one.label, one.state) for name, one in house.images("again").items()}
+    assert stood["a/0.jpg"] == ("", State.DONE)
+    assert stood["a/1.jpg"] == ("a", State.DONE)
+
+
+@pytest.mark.parametrize("home", ["", "train/"])
+def test_a_class_whose_folder_is_empty_is_a_class(house: House, tmp_path: Path, home: str) -> None:
+    source = {f"{home}{label}/1.jpg": drawn.picture(shade=ord(label)) for label in "ac"}
+    drawn.lay(tmp_path / "in", source)
+    (tmp_path / "in" / home / "b").mkdir()
+    assert house.bring(tmp_path / "in").problems == ()
+    assert sorted(house.classes()) == ["a", "b", "c"]
+
+
+def test_an_empty_folder_beside_plain_pictures_is_no_class(house: House, tmp_path: Path) -> None:
+    drawn.lay(tmp_path / "in", {"1.jpg": drawn.picture()})
+    (tmp_path / "in" / "later").mkdir()
+    house.bring(tmp_path / "in")
+    assert house.classes() == []
+
+
+def test_who_sorts_pictures_is_told_of_folders_that_are_no_classes(
+    house: House, tmp_path: Path
+) -> None:
+    sorted_ = {f"{label}/1.jpg": drawn.picture(shade=ord(label)) for label in "ac"}
+    house.bring(drawn.lay(tmp_path / "in", sorted_))
+    nested = {f"x/{label}/2.jpg": drawn.picture(shade=ord(label) + 9) for label in "ac"}
+    nested["y/3.jpg"] = drawn.picture(shade=7)
+    (problem,) = house.bring(drawn.lay(tmp_path / "deep", nested)).problems
+    assert problem.file == "x/a/2.jpg"
+    assert "only below train/, val/ or test/" in problem.reason
 
 
 def test_a_picture_in_two_classes_is_two_and_is_counted(house: House, tmp_path: Path) -> None:
