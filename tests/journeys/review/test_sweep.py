@@ -118,8 +118,8 @@ def test_what_one_has_no_other_sees_until_it_is_given_back(
     before = page.evaluate("sessionStorage['loupe:holder']")
     page.reload()
     expect(page.locator(TILES)).to_have_count(10)
-    late = {"data": {"holder": before}, "headers": {"X-Loupe": "1"}}
-    assert page.request.post(f"/api/runs/{RUN + 1}/give-back", **late).ok
+    late, said = f"/api/runs/{RUN + 1}/give-back", {"holder": before}
+    assert page.request.post(late, data=said, headers={"X-Loupe": "1"}).ok
     other.goto(wall)
     expect(other.get_by_text("Others have what is left of this class.")).to_be_visible()
     expect(other.get_by_text("10 left, 1 other here")).to_be_visible()
