@@ -85,24 +85,24 @@ def test_a_run_whose_database_is_locked_meanwhile_is_written_whole(place: Place)
 
 
 def test_a_run_that_fills_the_database_goes_on_when_there_is_room(place: Place) -> None:
-    project = many.boards(place.database, place.files, "boards", 1500)
+    project = many.boards(place.database, place.files, "boards", 600)
     with place.database.write.begin() as session:
         job = detection.ask(session, project, "golden", options={"ray": False})
     with place.database.read() as session:
         pages = session.connection().exec_driver_sql("PRAGMA page_count").scalar_one()
     claimed = place.claim()
     with (
-        _pragma(place.database, f"max_page_count={pages + 60}"),
+        _pragma(place.database, f"max_page_count={pages + 45}"),
         pytest.raises(OperationalError, match="full"),
     ):
         handlers.find("detect").run(place.context(claimed))
-    assert 0 < _rows(place)[0] < 1500
+    assert 0 < _rows(place)[0] < 600
     with place.database.write.begin() as session:
         claims.fail(session, claimed, "The disk is full.")
         queue.retry(session, job.id)
     result = place.carry_out(place.claim())
-    assert (result["images"], result["failed"]) == (1500, 0)
-    assert _rows(place) == (1500, result["detections"])
+    assert (result["images"], result["failed"]) == (600, 0)
+    assert _rows(place) == (600, result["detections"])
 
 
 def _rows(place: Place) -> tuple[int, int]:
