@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,9 @@ from workers.families import base
 from workers.families.base import Parameters, Picture, TrainingSet
 
 DRAW: dict[str, Callable[[Path], TrainingSet]] = {
-    "yolo": drawn.shapes,
-    "faster_rcnn": drawn.shapes,
-    "classifier": drawn.single,
+    "yolo": partial(drawn.shapes, images=4),
+    "faster_rcnn": partial(drawn.shapes, images=4),
+    "classifier": partial(drawn.single, images=8),
 }
 
 
