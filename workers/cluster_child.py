@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from workers.attempt import Child
 
 log = logging.getLogger(__name__)
 PATIENCE = 5.0
+SETTLED = 20.0  # seconds, after which a worker is there to stay
 START = 120.0  # seconds; where a part of Ray is lost while it starts, it waits for it for ever
 
 
@@ -107,17 +108,22 @@ class Keeper:
 
 @dataclass(slots=True)
 class Resident:
-    """Keeps `python -m workers.resident` alive, which answers what a person waits for."""
+    """Keeps `python -m workers.resident` alive, which answers what a person waits for.
 
+    It is started ahead of the first question, but not for a worker that a command has for seconds.
+    """
+
+    ahead: float = field(default_factory=lambda: time.monotonic() + SETTLED)
     _child: Child | None = None
     _not_before: float = 0.0
 
-    def tick(self) -> None:
+    def tick(self, is_asked: Callable[[], bool]) -> None:
         """Start it, or start it again some time after it died."""
         if self._child is not None and self._child.has_ended():
             log.warning("The resident process ended with code %d.", self._child.kill())
             self._child, self._not_before = None, time.monotonic() + PATIENCE
-        if self._child is None and time.monotonic() >= self._not_before:
+        now = time.monotonic()
+        if self._child is None and now >= self._not_before and (now >= self.ahead or is_asked()):
             self._child = attempt.spawn("workers.resident")
 
     def close(self) -> None:

@@ -78,7 +78,7 @@ class Worker:
     def tick(self) -> None:
         """One round over everything that may need us."""
         self.keeper.tick()
-        self.resident.tick()
+        self.resident.tick(self._is_asked)
         self.publisher.tick()
         self.tracker.tick()
         for lane in list(self.busy):
@@ -117,6 +117,13 @@ class Worker:
             self.resident.close()
             self.keeper.close()
             scratch.clear_dead()
+
+    def _is_asked(self) -> bool:
+        """Whether a person waits for what the resident answers."""
+        if not self._is_due("ask", LOOK):
+            return False
+        with self.database.read() as session:
+            return claims.is_waiting(session, kinds.Lane.INSTANT)
 
     def _take_next(self) -> None:
         """Fill the free lanes in which something waits."""

@@ -22,7 +22,7 @@ from tests.workers.running import House
 from workers import cluster_child
 from workers.attempt import Child
 from workers.cluster import EVERY
-from workers.cluster_child import Keeper
+from workers.cluster_child import Keeper, Resident
 
 STRANGER = """
 import sys
@@ -131,6 +131,26 @@ def test_a_cluster_that_never_stands_is_given_up(
     kept.tick()
     assert not starting.is_running()
     assert kept.sight({})["state"] == "off"
+
+
+def test_who_answers_at_once_is_started_for_a_question_or_for_a_worker_that_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOUPE_HOME", str(tmp_path))
+
+    def started() -> list[psutil.Process]:
+        children = psutil.Process().children()
+        return [one for one in children if "workers.resident" in running.line(one)]
+
+    for ahead, asked in ((0.0, False), (float("inf"), True)):
+        kept = Resident(ahead=float("inf"))
+        kept.tick(lambda: False)
+        assert started() == []
+        kept.ahead = ahead
+        kept.tick(lambda: asked)  # noqa: B023
+        assert len(started()) == 1
+        kept.close()
+    assert started() == []
 
 
 def test_nobody_reaches_it_from_another_machine(house: House) -> None:
