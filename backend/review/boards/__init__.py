@@ -1,1 +1,1 @@
-"""The boards of a run with their verdicts, and what they add up to; asks the rest of review."""
+"""The boards of a run with their verdicts, and what they add up to; may ask the rest of review and the rooms before it."""
