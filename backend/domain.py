@@ -277,6 +277,7 @@ class Search:
     state: JobState
     at: datetime
     start: str = ""
+    method: str = "random"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     trials: int = 0
     hours: float = 0.0

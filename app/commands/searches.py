@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from sqlalchemy.orm import Session
 
 from app import terminal
 from app.commands import tools
@@ -18,7 +19,9 @@ from backend.models import searches, trials
 from backend.projects import catalogue
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
-GIVEN = ("epochs", "image_size", "batch", "variant", "workers", "patience")
+GIVEN = (
+    "epochs", "image_size", "batch", "variant", "workers", "device", "memory_gb", "patience",
+)  # fmt: skip
 SHOWN = 12
 
 
@@ -53,6 +56,10 @@ def tune(
         str | None, typer.Option(help="Size of the network, such as n or s.")
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes of each trial.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="What each process computes on: auto, cpu or gpu.")
+    ] = None,
+    memory: Annotated[float | None, typer.Option(help="GB of memory for each process.")] = None,
     patience: Annotated[
         int | None, typer.Option(help="Epochs without progress after which a trial ends.")
     ] = None,
@@ -66,7 +73,7 @@ def tune(
 
     Example: loupe tune boards --family yolo --trials 20 --epochs 5 --wait
     """
-    given = (epochs, image_size, batch, variant, workers, patience)
+    given = (epochs, image_size, batch, variant, workers, device, memory, patience)
     parameters = {n: value for n, value in zip(GIVEN, given, strict=True) if value is not None}
     with tools.open_tools() as at:
         with at.database.write.begin() as session:
@@ -94,11 +101,19 @@ def trials_(
     search: Annotated[
         int | None, typer.Option(help="Number of the search.", show_default="the newest")
     ] = None,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="End it, and keep the best of what is done.")
+    ] = False,
+    stop_trial: Annotated[
+        int | None, typer.Option(help="End the trial of that number after its epoch.")
+    ] = None,
+    more: Annotated[int, typer.Option(help="Allow it so many trials more.")] = 0,
+    more_hours: Annotated[float, typer.Option(help="Allow it so many hours more.")] = 0.0,
     as_json: AsJson = False,
 ) -> None:
-    """List the trials of a search, the best first.
+    """List the trials of a search, the best first; stop it, or let it go on.
 
-    Example: loupe trials boards --json
+    Example: loupe trials boards --more 10
     """
     with tools.open_tools() as at:
         with at.database.read.begin() as session:
@@ -107,7 +122,22 @@ def trials_(
             raise NotFound(f"{project} has no search {search}.")
         if not found:
             raise NotFound(f"{project} has no search yet. Begin one: loupe tune {project}")
-        _tell(at, search or found[0], as_json)
+        chosen = search or found[0]
+        if stop or stop_trial is not None or more or more_hours:
+            with at.database.write.begin() as session:
+                _steer(session, chosen, stop, stop_trial, searches.Budget(more, more_hours))
+        _tell(at, chosen, as_json)
+
+
+def _steer(
+    session: Session, search_id: int, stop: bool, trial: int | None, more: searches.Budget
+) -> None:
+    if trial is not None:
+        trials.stop(session, search_id, trial)
+    if stop:
+        searches.stop(session, search_id)
+    if any(more):
+        searches.more(session, search_id, *more)
 
 
 def _tell(at: tools.Tools, search_id: int, as_json: bool) -> None:

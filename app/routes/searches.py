@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.orm import Session
 
 from app import premises
 from app.edge import login, pools
@@ -18,11 +20,15 @@ from backend import spaces
 from backend.domain import JobState, Search, Trial, TrialState
 from backend.families import FAMILIES
 from backend.models import searches, trials
+from backend.models.search import standings
+from backend.models.search.standings import Step
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 
 STRICT = ConfigDict(extra="forbid")
 SHOWN = 20
+MOST = 2**31 - 1
+Number = Annotated[int, Field(ge=0, le=MOST)]
 
 
 class SearchForm(BaseModel):
@@ -65,14 +71,14 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class TrialCard:
-    """A trial: what it tries, in words too, what it is worth, and its curve of that figure."""
+    """A trial: what it tries, in words too, how far it is, and what it is worth by now."""
 
     number: int
     state: TrialState
     parameters: Mapping[str, float]
     words: str
+    epochs: int
     value: float | None
-    curve: Sequence[Point]
     device: str
     seconds: float
     error: str
@@ -102,9 +108,20 @@ class SearchCard:
 
 @dataclass(frozen=True, slots=True)
 class SearchDetails(SearchCard):
-    """A search with all its trials."""
+    """A search with its best trials, those under way, the first that failed, and its rise."""
 
-    tried: Sequence[TrialCard]
+    leaders: Sequence[TrialCard]
+    under_way: Sequence[TrialCard]
+    trouble: TrialCard | None
+    rise: Sequence[Step]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialCurve:
+    """What a trial was worth after its epochs, in few points."""
+
+    number: int
+    curve: Sequence[Point]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +171,32 @@ def begin(project: str, body: SearchForm, at: premises.At, person: login.Labeler
 
 @router.get("/searches/{search}")
 def details(search: int, at: premises.At) -> SearchDetails:
-    """A search with its trials."""
+    """A search with those of its trials that matter now; more of them is no longer answer."""
     with at.read() as session:
-        return _details(searches.get(session, search), trials.of_search(session, search))
+        return _details(session, searches.get(session, search))
+
+
+@router.get("/searches/{search}/trials")
+def tried(
+    search: int, at: premises.At, after: Annotated[int, Query(ge=-1, le=MOST)] = -1
+) -> list[TrialCard]:
+    """Trials by their numbers, some at a time."""
+    with at.read() as session:
+        figure = searches.figure(searches.get(session, search).family)
+        return [_trial(one, figure) for one in standings.page(session, search, after)]
+
+
+@router.get("/searches/{search}/curves")
+def curves(
+    search: int,
+    at: premises.At,
+    trials: Annotated[list[Number], Query(default_factory=list, max_length=standings.CURVES)],
+) -> list[TrialCurve]:
+    """The curves of the trials that are asked for."""
+    with at.read() as session:
+        figure = searches.figure(searches.get(session, search).family)
+        found = standings.picked(session, search, trials)
+    return [TrialCurve(one.number, _curve(one, figure)) for one in found]
 
 
 @router.post("/searches/{search}/stop")
@@ -216,27 +256,39 @@ def _card(search: Search, counts: Mapping[str, int]) -> SearchCard:
     )
 
 
-def _details(search: Search, found: Sequence[Trial]) -> SearchDetails:
-    counts: dict[str, int] = {}
-    for one in found:
-        counts[one.state] = counts.get(one.state, 0) + 1
-    card, figure = _card(search, counts), searches.figure(search.family)
-    best = searches.best(found)
+def _details(session: Session, search: Search) -> SearchDetails:
+    figure = searches.figure(search.family)
+    leaders = standings.leaders(session, search.id)
+    trouble = standings.trouble(session, search.id)
+    card = _card(search, trials.counts(session, search.id))
     values = {name: getattr(card, name) for name in SearchCard.__slots__}
-    values["best"] = best.number if best else None
-    return SearchDetails(**values, tried=[_trial(one, figure) for one in found])
+    values["best"] = leaders[0].number if leaders else None
+    return SearchDetails(
+        **values,
+        leaders=[_trial(one, figure) for one in leaders],
+        under_way=[_trial(one, figure) for one in standings.under_way(session, search.id)],
+        trouble=_trial(trouble, figure) if trouble else None,
+        rise=standings.rise(session, search.id),
+    )
 
 
 def _trial(trial: Trial, figure: str) -> TrialCard:
-    curve = [Point(int(one["epoch"]), one[figure]) for one in trial.epochs if figure in one]
+    last = trial.epochs[-1] if trial.epochs else {}
     return TrialCard(
         number=trial.number,
         state=trial.state,
         parameters=trial.parameters,
         words=spaces.told(trial.parameters) or searches.DEFAULTS,
-        value=trial.value,
-        curve=curve,
+        epochs=int(last.get("epoch", 0)),
+        value=trial.value if trial.value is not None else last.get(figure),
         device=trial.device,
         seconds=round(trial.seconds, 1),
         error=trial.error,
     )
+
+
+def _curve(trial: Trial, figure: str) -> list[Point]:
+    every = [
+        Point(int(one["epoch"]), round(one[figure], 4)) for one in trial.epochs if figure in one
+    ]
+    return standings.thinned(every, standings.POINTS)

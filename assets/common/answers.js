@@ -177,7 +177,7 @@
  * @typedef {{id: number, family: string, state: JobState, at: string, job: number | null, space: string,
  *   trials: number, hours: number, seconds: number, epochs: number, stopping: boolean, figure: string,
  *   counts: Record<string, number>, best: number | null, model: string, verdict: string,
- *   tried: TrialCard[]}} SearchDetails
+ *   leaders: TrialCard[], under_way: TrialCard[], trouble: TrialCard | null, rise: Step[]}} SearchDetails
  * @typedef {{family: string, trials?: number, hours?: number, space?: string, start?: string,
  *   parameters?: Record<string, number | number | string>, seed?: number | null, key?: string}} SearchForm
  * @typedef {{state?: string, address?: string, jobs?: number[], nodes?: Node[], free?: Amounts}} Sight
@@ -187,6 +187,7 @@
  *   SourceCounts
  * @typedef {"train" | "val" | "test"} Split
  * @typedef {"new" | "started" | "done" | "skipped"} State
+ * @typedef {{number: number, value: number, seconds: number}} Step
  * @typedef {{key?: string, items: readonly WallVerdict[]}} Sweep
  * @typedef {{score?: number, image?: number}} SweepPlace
  * @typedef {{tiles: WallTile[], others: number, left: number | null, classes: Record<string, number>}}
@@ -204,7 +205,8 @@
  * @typedef {{family: string, start?: string, parameters?: Record<string, number | number | string>,
  *   seed?: number | null, key?: string}} TrainingForm
  * @typedef {{number: number, state: TrialState, parameters: Record<string, number>, words: string,
- *   value: number | null, curve: Point[], device: string, seconds: number, error: string}} TrialCard
+ *   epochs: number, value: number | null, device: string, seconds: number, error: string}} TrialCard
+ * @typedef {{number: number, curve: Point[]}} TrialCurve
  * @typedef {"running" | "done" | "stopped" | "failed"} TrialState
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number}} TriedBox
  * @typedef {{job: JobCard, width: number, height: number}} TriedPicture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -22,6 +22,13 @@ MOST_TRIALS, MOST_HOURS = 10_000, 1_000.0
 DEFAULTS = "the defaults"
 NO_DEFAULTS = "The defaults came to no end, so nothing can be held against them."
 NO_BETTER = "Nothing that was tried is better than the defaults."
+
+
+class Budget(NamedTuple):
+    """So many trials and hours."""
+
+    trials: int = 0
+    hours: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +112,7 @@ def more(session: Session, search_id: int, trials: int, hours: float = 0.0) -> S
     row.stopping = False
     session.flush()
     state = _state(session, row)
-    if state == JobState.DONE:
+    if state == JobState.DONE or has_concluded(session, row.id):
         _again(session, row)
     elif state in FINAL:
         queue.retry(session, row.job_id or 0)
@@ -115,7 +122,7 @@ def more(session: Session, search_id: int, trials: int, hours: float = 0.0) -> S
 def stop(session: Session, search_id: int) -> Search:
     """Begin no more trials, end those under way, and keep the best of those that are done."""
     row = _row(session, search_id, lock=True)
-    if _state(session, row) in FINAL:
+    if _state(session, row) in FINAL or has_concluded(session, row.id):
         raise Refused(f"The search {search_id} has ended, so there is nothing to stop.")
     row.stopping = True
     session.flush()
@@ -177,6 +184,21 @@ def count(session: Session, search_id: int, seconds: float) -> Search:
     row.seconds += seconds
     session.flush()
     return get(session, search_id)
+
+
+def has_grown(session: Session, known: Search) -> bool:
+    """Whether somebody has allowed it more than was known; nobody can until the caller's end."""
+    row = _row(session, known.id, lock=True)
+    longer = row.trials > known.trials or row.hours > known.hours
+    return longer or (known.stopping and not row.stopping)
+
+
+def has_concluded(session: Session, search_id: int) -> bool:
+    """Whether its job has come to what it was for, though it may not have ended yet."""
+    row = _row(session, search_id)
+    job = session.get(JobRow, row.job_id) if row.job_id else None
+    model = job.request.get("model_id") if job else None
+    return model is not None and (row.facts or {}).get("model_id") == model
 
 
 def conclude(session: Session, search_id: int, facts: Mapping[str, Any]) -> None:
@@ -288,6 +310,7 @@ def _search(row: SearchRow, state: str | None) -> Search:
         state=JobState(state or JobState.FAILED),
         at=row.at,
         start=row.start,
+        method=row.method,
         parameters=row.parameters,
         trials=row.trials,
         hours=row.hours,

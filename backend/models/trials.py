@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from backend import spaces
 from backend.domain import Search, Trial, TrialState
 from backend.errors import NotFound, Refused
-from backend.models import sampling
+from backend.models.search import sampling
 from backend.storage.tables import TrialRow
 from backend.storage.types import now
 
@@ -27,12 +27,12 @@ Row = TrialRow
 def of_search(session: Session, search_id: int) -> list[Trial]:
     """All trials of a search, in their order."""
     query = select(Row).where(Row.search_id == search_id).order_by(Row.number)
-    return [_trial(row) for row in session.scalars(query)]
+    return [to_trial(row) for row in session.scalars(query)]
 
 
 def get(session: Session, search_id: int, number: int) -> Trial:
     """A trial of a search by its number."""
-    return _trial(_found(session, search_id, number))
+    return to_trial(_found(session, search_id, number))
 
 
 def counts(session: Session, search_id: int) -> dict[str, int]:
@@ -62,7 +62,7 @@ def draw(session: Session, search: Search, known: list[Trial]) -> Trial | None:
     row = Row(search_id=search.id, number=number, parameters=values)
     session.add(row)
     session.flush()
-    return _trial(row)
+    return to_trial(row)
 
 
 def begin(session: Session, trial: Trial, device: str) -> Trial:
@@ -72,7 +72,7 @@ def begin(session: Session, trial: Trial, device: str) -> Trial:
     if row.tries > MOST_TRIES:
         _end(row, TrialState.FAILED, error=DIED)
     session.flush()
-    return _trial(row)
+    return to_trial(row)
 
 
 def let_go(session: Session, trial: Trial) -> None:
@@ -89,7 +89,7 @@ def epoch(
     row.epochs = [*before, {"epoch": epoch, **figures}]
     row.seconds, row.tries = row.seconds + seconds, 0
     session.flush()
-    return _trial(row)
+    return to_trial(row)
 
 
 def end(
@@ -106,7 +106,7 @@ def end(
     row.seconds += seconds
     _end(row, state, value, error)
     session.flush()
-    return _trial(row)
+    return to_trial(row)
 
 
 def stop(session: Session, search_id: int, number: int) -> Trial:
@@ -116,7 +116,7 @@ def stop(session: Session, search_id: int, number: int) -> Trial:
         raise Refused(f"Trial {number} has ended, so it cannot be stopped.")
     row.stopping = True
     session.flush()
-    return _trial(row)
+    return to_trial(row)
 
 
 def keep_weights(session: Session, search_id: int, kept: Mapping[int, str]) -> None:
@@ -127,22 +127,8 @@ def keep_weights(session: Session, search_id: int, kept: Mapping[int, str]) -> N
         _found(session, search_id, number).weights = weights
 
 
-def _end(row: Row, state: TrialState, value: float | None = None, error: str = "") -> None:
-    row.state, row.value, row.error, row.finished = state, value, error, now()
-
-
-def _row(session: Session, trial: Trial) -> Row:
-    return _found(session, trial.search_id, trial.number)
-
-
-def _found(session: Session, search_id: int, number: int) -> Row:
-    row = session.get(Row, (search_id, number), populate_existing=True)
-    if row is None:
-        raise NotFound(f"The search {search_id} has no trial {number}.")
-    return row
-
-
-def _trial(row: Row) -> Trial:
+def to_trial(row: Row) -> Trial:
+    """The row as all others know it."""
     values: dict[str, Any] = dict(row.parameters)
     return Trial(
         search_id=row.search_id,
@@ -158,3 +144,18 @@ def _trial(row: Row) -> Trial:
         error=row.error,
         weights=row.weights,
     )
+
+
+def _end(row: Row, state: TrialState, value: float | None = None, error: str = "") -> None:
+    row.state, row.value, row.error, row.finished = state, value, error, now()
+
+
+def _row(session: Session, trial: Trial) -> Row:
+    return _found(session, trial.search_id, trial.number)
+
+
+def _found(session: Session, search_id: int, number: int) -> Row:
+    row = session.get(Row, (search_id, number), populate_existing=True)
+    if row is None:
+        raise NotFound(f"The search {search_id} has no trial {number}.")
+    return row

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from backend.jobs import kinds
+from backend import settings
+from backend.domain import Search
+from backend.jobs import kinds, needs
+from backend.jobs.needs import Need
 from backend.models import searches
 from workers import cluster, data
 from workers.context import Context
 from workers.evaluation import appraisal
 from workers.handlers import train
+from workers.training import basics
 from workers.tuning import conclusion, seats, trying
 from workers.tuning.pool import Pool
 from workers.tuning.study import Study
@@ -31,17 +35,28 @@ def run(context: Context) -> Mapping[str, Any]:
     train.say_where(context, ray, processes)
     train.same_classes(context.folder / "trials", laid_out)
     start = train.started_from(context, request.start, laid_out)
-    study = Study(context, search, laid_out, start, appraisal.device())
+    study = Study(context, search, laid_out, start, _device(search))
     study.read()
-    study.sweep()
-    _carry_out(study, 1 if joined else request.at_once)
-    provenance = train.provenance_of(context, search.snapshot_id, request.start)
-    return conclusion.conclude(study, request.model_id, provenance)
+    result = conclusion.known(study, request.model_id)
+    while result is None:
+        study.sweep()
+        _carry_out(study, 1 if joined else request.at_once)
+        provenance = train.provenance_of(context, search.snapshot_id, request.start)
+        result = conclusion.conclude(study, request.model_id, provenance)
+    return result
+
+
+def _device(search: Search) -> str:
+    """What a trial computes on here, where one goes on after the other; refuses a missing card."""
+    asked = str(search.parameters.get("device", needs.AUTO))
+    return appraisal.device() if settings.current().ray_address else basics.device(asked)
 
 
 def _carry_out(study: Study, at_once: int) -> None:
     """Several trials at once, where more than one fits."""
-    places = seats.of_machine(at_once, study.search.trials or MOST_AT_ONCE)
+    given = study.search.parameters
+    need = Need(given.get("device", needs.AUTO), 1, float(given.get("memory_gb", 0.0)))
+    places = seats.of_machine(need, at_once, study.search.trials or MOST_AT_ONCE)
     if len(places) > 1:
         with Pool(study, places) as pool:
             pool.run()

@@ -27,8 +27,21 @@ class Worth:
     defaults: Mapping[str, Any]
 
 
-def conclude(study: Study, model_id: int, provenance: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Measure the best trial on the held-out images, and let it stand in the registry."""
+def known(study: Study, model_id: int) -> Mapping[str, Any] | None:
+    """What an attempt before this one has found, where it was killed behind its conclusion."""
+    if study.search.facts.get("model_id") != model_id:
+        return None
+    with study.context.database.read() as session:
+        return _result(study, trials.counts(session, study.search.id), study.search.facts)
+
+
+def conclude(
+    study: Study, model_id: int, provenance: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """Measure the best trial on the held-out images, and let it stand in the registry.
+
+    None where somebody has allowed the search more meanwhile, so that it goes on.
+    """
     best = searches.best(list(study.known.values()))
     if best is None:
         raise Refused(f"No trial was finished, so there is no model. {_why(study)}".strip())
@@ -40,6 +53,8 @@ def conclude(study: Study, model_id: int, provenance: Mapping[str, Any]) -> Mapp
     facts = _facts(study, model, best, worth)
     with context.database.write.begin() as session:
         context.fence(session)
+        if searches.has_grown(session, study.search):
+            return None
         registry.complete(
             session,
             model.id,
@@ -55,7 +70,12 @@ def conclude(study: Study, model_id: int, provenance: Mapping[str, Any]) -> Mapp
         searches.conclude(session, study.search.id, facts)
         counts = trials.counts(session, study.search.id)
     context.log(str(facts["verdict"]))
-    return {**facts, "search": study.search.id, "family": model.family, "trials": counts}
+    return _result(study, counts, facts)
+
+
+def _result(study: Study, counts: Mapping[str, int], facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    search = study.search
+    return {**facts, "search": search.id, "family": search.family, "trials": counts}
 
 
 def _worth(study: Study, model: Model, best: Trial, stored: Mapping[int, str]) -> Worth:

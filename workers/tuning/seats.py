@@ -6,16 +6,20 @@ import os
 
 import psutil
 
+from backend.jobs import needs
+from backend.jobs.needs import Need
 from workers.tuning.errands import Seat
 
 # What the process of a trial takes: libraries, network, optimizer, a batch.
 NEEDS = 1.2e9
 
 
-def of_machine(wanted: int, most: int) -> list[Seat]:
+def of_machine(need: Need, wanted: int, most: int) -> list[Seat]:
     """A seat a card, else a seat a core, as far as memory goes; `wanted` (0: all) says fewer."""
-    cores, cards = sorted(os.sched_getaffinity(0)), _cards()
-    fit = max(1, int(psutil.virtual_memory().available / NEEDS))
+    cores = sorted(os.sched_getaffinity(0))
+    cards = 0 if need.device == needs.CPU else _cards()
+    each = max(NEEDS, need.memory_gb * 1e9)
+    fit = max(1, int(psutil.virtual_memory().available / each))
     count = min(wanted or most, most, fit, cards or len(cores))
     if cards:
         named = names(cards)

@@ -19,7 +19,8 @@ from sqlalchemy.orm import Session
 from backend import spaces
 from backend.domain import Search, Trial, TrialState
 from backend.errors import Enough
-from backend.models import halving, searches, trials
+from backend.models import searches, trials
+from backend.models.search import halving
 from workers.context import Context
 from workers.data import LaidOut
 from workers.tuning import nested

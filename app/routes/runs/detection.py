@@ -60,7 +60,7 @@ class Options(BaseModel):
     again: bool | None = None
     device: str | None = Field(None, max_length=10)
     workers: int | None = Field(None, ge=1, le=1024)
-    memory_gb: float | None = Field(None, gt=0, le=4096)
+    memory_gb: float | None = Field(None, ge=0, le=4096)
 
 
 class Tiles(BaseModel):

@@ -17,22 +17,33 @@ const DOES = {
   done: [],
 };
 
-/** What a job in its state allows; only a training can be paused. @param {Job} job */
+/** What is lost where a job that takes hours is cancelled, by its kind: only these can be paused. */
+/** @type {Record<string, {title: string, lost: string}>} */
+const LONG = {
+  train: { title: "Cancel the training", lost: "What it has learned so far is lost. Pause keeps it." },
+  tune: {
+    title: "Cancel the search",
+    lost:
+      "Trials under way end at once, and no model comes of those that are done. Pause goes on later; Stop all, on Train, ends it and keeps the best.",
+  },
+};
+
+/** What a job in its state allows. @param {Job} job */
 export function verbs(job) {
-  return DOES[job.state].filter((verb) => verb !== "pause" || job.kind === "train");
+  return DOES[job.state].filter((verb) => verb !== "pause" || job.kind in LONG);
 }
 
 /**
- * What a training has learned so far is not thrown away by a slip of the hand.
+ * What has taken hours is not thrown away by a slip of the hand.
  * @param {Job} job @param {string} verb
  */
 export async function sure(job, verb) {
-  const begun = job.kind === "train" && ["running", "paused"].includes(job.state);
-  if (verb !== "cancel" || !begun) return true;
+  const long = LONG[job.kind];
+  if (verb !== "cancel" || !long || !["running", "paused"].includes(job.state)) return true;
   return ask(
     `Cancel ${job.title.toLowerCase()} ${job.id}`,
-    "Cancel the training",
-    h("p", {}, "What it has learned so far is lost. Pause keeps it."),
+    long.title,
+    h("p", {}, long.lost),
     { danger: true, leave: "Let it go on" },
   );
 }

@@ -9,10 +9,12 @@ import { drawing } from "./trials.js";
 /** @typedef {import("../../common/answers.js").SearchCard} Card */
 /** @typedef {import("../../common/answers.js").SearchDetails} Details */
 /** @typedef {import("../../common/answers.js").TrialCard} Trial */
+/** @typedef {import("../../common/answers.js").TrialCurve} Curve */
 /** @typedef {{family: string, start: string, parameters: Record<string, string | number>, seed?: number}} Values */
 
 const OPEN = ["queued", "running", "paused"];
 const MORE = 10;
+const CURVES = 8;
 
 export class Searches {
   /**
@@ -28,6 +30,7 @@ export class Searches {
     this.trials = h("input", { type: "number", min: 1, value: 20 });
     this.epochs = h("input", { type: "number", min: 1, placeholder: "as above" });
     this.space = h("input", { type: "text", maxLength: 1000 });
+    this.read = { search: 0, pages: 0 }; // how many pages of all its trials are read
     this.form = h(
       "details.inside.for-labeler",
       {},
@@ -62,7 +65,32 @@ export class Searches {
     if (!newest) return fill(this.found);
     /** @type {Details} */
     const details = await get(`/api/searches/${newest.id}`);
-    redraw(this.found, details, () => this.shown(details));
+    const [curves, others] = await Promise.all([this.curves(details), this.others(details)]);
+    redraw(this.found, [details, curves, others], () => this.shown(details, curves, others));
+  }
+
+  /** The curves of the best, of the defaults and of what is under way. @param {Details} search */
+  curves(search) {
+    const numbers = [0, ...search.leaders.slice(0, 3), ...search.under_way].map((one) =>
+      typeof one === "number" ? one : one.number
+    );
+    const asked = [...new Set(numbers)].slice(0, CURVES).map((one) => `trials=${one}`).join("&");
+    return /** @type {Promise<Curve[]>} */ (get(`/api/searches/${search.id}/curves?${asked}`));
+  }
+
+  /** All trials up to where somebody has read on. @param {Details} search */
+  async others(search) {
+    if (this.read.search !== search.id) this.read = { search: search.id, pages: 0 };
+    /** @type {Trial[]} */
+    const found = [];
+    for (let page = 0; page < this.read.pages; page++) {
+      const after = found.at(-1)?.number ?? -1;
+      /** @type {Trial[]} */
+      const more = await get(`/api/searches/${search.id}/trials?after=${after}`);
+      found.push(...more);
+      if (!more.length) break;
+    }
+    return found;
   }
 
   begin() {
@@ -83,10 +111,15 @@ export class Searches {
     });
   }
 
-  /** A search with its trials. @param {Details} search */
-  shown(search) {
+  /**
+   * A search with its trials: those that matter now, or all that were asked for.
+   * @param {Details} search @param {Curve[]} curves @param {Trial[]} others
+   */
+  shown(search, curves, others) {
     const open = OPEN.includes(search.state);
-    const order = [...search.tried].sort((a, b) => (b.value ?? -1) - (a.value ?? -1) || a.number - b.number);
+    const mattering = [...search.leaders, ...search.under_way, search.trouble].filter((one) => one !== null);
+    const total = Object.values(search.counts).reduce((sum, one) => sum + one, 0);
+    const rows = others.length ? others : mattering;
     return [
       h(
         "header",
@@ -95,8 +128,8 @@ export class Searches {
         h("span.row", {}, this.buttons(search, open)),
       ),
       h("div.inside", {}, h("p", {}, told(search)), search.verdict && h("p", {}, search.verdict)),
-      search.tried.length > 0 && h("div.inside.curves", {}, drawing(search)),
-      search.tried.length > 0 &&
+      rows.length > 0 && h("div.inside.curves", {}, drawing(search, curves)),
+      rows.length > 0 &&
       h(
         "table",
         {},
@@ -105,9 +138,23 @@ export class Searches {
           {},
           h("tr", {}, ["Trial", "State", search.figure, "Epochs", "Time", "Parameters", ""].map(head)),
         ),
-        h("tbody", {}, order.map((one) => this.row(search, one))),
+        h("tbody", {}, rows.map((one) => this.row(search, one))),
       ),
+      total > rows.length && h("div.inside", {}, this.further(search, total, others.length)),
     ];
+  }
+
+  /** Read on in all trials. @param {Details} search @param {number} total @param {number} read */
+  further(search, total, read) {
+    return h(
+      "button.quiet",
+      {
+        data: { key: "further" },
+        onclick: () =>
+          attempt(() => (this.read = { search: search.id, pages: this.read.pages + 1 }, this.load(false))),
+      },
+      read ? `Show more of ${many(total, "trial")}` : `Show all of ${many(total, "trial")}`,
+    );
   }
 
   /** @param {Details} search @param {boolean} open */
@@ -132,7 +179,6 @@ export class Searches {
 
   /** @param {Details} search @param {Trial} trial */
   row(search, trial) {
-    const worth = trial.value ?? trial.curve.at(-1)?.value;
     return h(
       `tr${trial.number === search.best ? ".chosen" : ""}`,
       {},
@@ -142,8 +188,8 @@ export class Searches {
         { title: trial.error },
         trial.number === search.best ? `${trial.state}, the best` : trial.state,
       ),
-      h("td.number", {}, worth === undefined || worth === null ? "–" : share(worth)),
-      h("td.number", {}, String(trial.curve.length)),
+      h("td.number", {}, trial.value === null ? "–" : share(trial.value)),
+      h("td.number", {}, String(trial.epochs)),
       h("td.number", {}, span(trial.seconds)),
       h("td", {}, trial.words, trial.state === "failed" && h("p.bad", {}, trial.error)),
       h("td.act", {}, this.act(search, trial)),

@@ -1,44 +1,39 @@
-/** Drawings of a search: the best so far over the trials, and the curve of each trial. */
+/** Drawings of a search: the best so far over the trials, and the curves of those that matter. */
 
 import { h } from "../../common/dom.js";
 import { share } from "../../common/words.js";
 
 /** @typedef {import("../../common/answers.js").SearchDetails} Details */
+/** @typedef {import("../../common/answers.js").TrialCurve} Curve */
 /** @typedef {[number, number]} Point */
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDE = 300, HIGH = 120, EDGE = 6;
 const PLAIN = "#9aa3ad", FIRST = "#e69f00", BEST = "#009e73";
 
-/** Both drawings. @param {Details} search */
-export function drawing(search) {
-  const curves = search.tried.filter((one) => one.curve.length > 0);
-  if (!curves.length) return [];
-  const last = Math.max(search.epochs, ...curves.map((one) => one.curve.length));
-  const lines = curves.map((one) => ({
+/** Both drawings. @param {Details} search @param {readonly Curve[]} curves */
+export function drawing(search, curves) {
+  const lines = curves.filter((one) => one.curve.length > 0).map((one) => ({
     points: one.curve.map((point) => /** @type {Point} */ ([point.epoch, point.value])),
     color: one.number === search.best ? BEST : one.number ? PLAIN : FIRST,
   }));
   // What counts is drawn above the others.
   lines.sort((a, b) => Number(a.color !== PLAIN) - Number(b.color !== PLAIN));
-  const highest = bestSoFar(search.tried);
+  const last = Math.max(search.epochs, ...lines.flatMap((line) => line.points.map(([epoch]) => epoch)));
+  const points = risen(search);
   return [
-    picture("Each trial over its epochs", lines, 1, last),
-    highest.length > 0 &&
-    picture("Best so far over the trials", [{ points: highest, color: BEST }], 0, search.tried.length - 1),
+    lines.length > 0 && picture("The best trials and those under way, over their epochs", lines, 1, last),
+    points.length > 0 &&
+    picture("Best so far over the trials", [{ points, color: BEST }], 0, points[points.length - 1][0]),
   ];
 }
 
-/**
- * What the best trial was worth after each that was done.
- * @param {readonly {number: number, value: number | null}[]} tried @returns {Point[]}
- */
-export function bestSoFar(tried) {
-  let best = -Infinity;
-  return tried.filter((one) => one.value !== null).map((one) => {
-    best = Math.max(best, one.value ?? best);
-    return [one.number, best];
-  });
+/** What the best trial was worth after each that was done. @param {Pick<Details, "rise" | "counts">} search */
+export function risen({ rise, counts }) {
+  const points = rise.map((one) => /** @type {Point} */ ([one.number, one.value]));
+  const last = Object.values(counts).reduce((sum, one) => sum + one, 0) - 1;
+  const top = points.at(-1);
+  return top && last > top[0] ? [...points, /** @type {Point} */ ([last, top[1]])] : points;
 }
 
 /**

@@ -52,10 +52,26 @@ def test_fifty_trials_are_told_in_at_most_sixty_lines(loupe: Said) -> None:
     assert "0.960" in out
 
 
+def test_a_search_is_made_longer_and_stopped(loupe: Said) -> None:
+    begin(loupe)
+    assert loupe("trials", "demo", "--more", "10")[0] == 0
+    database = engine.connect(settings.current())
+    with database.read() as session:
+        assert searches.get(session, 1).trials == 60
+    assert loupe("trials", "demo", "--stop")[0] == 0
+    with database.read() as session:
+        assert searches.get(session, 1).stopping
+    database.close()
+    assert "has no trial 7" in loupe("trials", "demo", "--stop-trial", "7")[2]
+    assert "add trials" in loupe("trials", "demo", "--more-hours", "1")[2]
+
+
 def test_a_search_that_makes_no_sense_is_one_sentence(loupe: Said) -> None:
     loupe.json("sample", "demo", "--images", "12")
     wrong = ("tune", "demo", "--family", "golden")
     assert "needs a budget" in loupe(*wrong)[2]
+    assert "no device 'tpu'" in loupe(*wrong, "--trials", "3", "--device", "tpu")[2]
+    assert "memory_gb must be" in loupe(*wrong, "--trials", "3", "--memory", "9999")[2]
     assert "is reversed" in loupe(*wrong, "--trials", "3", "--space", "tolerance=3..1")[2]
     assert "no parameter 'lr" in loupe(*wrong, "--trials", "3", "--space", "lrr=1..3")[2]
     assert "has no search yet" in loupe("trials", "demo")[2]

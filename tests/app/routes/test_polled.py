@@ -17,10 +17,12 @@ from backend.domain import Box, Detection, Run, RunImage
 from backend.jobs import kinds, queue
 from backend.labels import bulk, images
 from backend.labels.images import NewImage
+from backend.models import snapshots
 from backend.projects import catalogue, changes
 from backend.runs import detection
 from backend.settings import Settings
 from backend.storage import findings
+from backend.storage.tables import SearchRow, TrialRow
 from tests.app.conftest import HERE
 from tests.statements import heard
 
@@ -120,6 +122,47 @@ def test_a_finished_run_is_counted_no_more(filled: Premises, asking: TestClient)
         shown = asking.get(f"/api/projects/{project}/runs").json()
     assert (shown[0]["images"], shown[0]["classes"]) == (MANY, {"spur": MANY})
     assert not [one for one in statements if "FROM detection" in one or "FROM run_image" in one]
+
+
+@pytest.mark.parametrize("what", ["", "/curves?trials=0&trials=1&trials=2"])
+def test_ten_times_the_trials_are_no_longer_answer(
+    filled: Premises, asking: TestClient, what: str
+) -> None:
+    found = [_searched(filled, count) for count in (30, 300)]
+    answers = []
+    for number in found:
+        with heard(filled.database) as statements:
+            answer = asking.get(f"/api/searches/{number}{what}")
+        assert answer.status_code == 200
+        answers.append((len(statements), len(answer.content)))
+    assert answers[1][0] == answers[0][0]
+    assert max(size for _, size in answers) < 9000
+
+
+def _searched(premises: Premises, count: int) -> int:
+    """A search of so many trials that become better and better, a few still under way."""
+    with premises.write() as session:
+        project = catalogue.find(session, "few").id
+        snapshot = snapshots.freeze(session, project, 1, "ann")
+        row = SearchRow(
+            project_id=project, snapshot_id=snapshot.id, family="yolo", space="", seed=1, trials=999
+        )
+        session.add(row)
+        session.flush()
+        for number in range(count):
+            curve = [{"epoch": each, "map50": number / 999} for each in range(1, 201)]
+            done = number < count - 20
+            session.add(
+                TrialRow(
+                    search_id=row.id,
+                    number=number,
+                    parameters={"learning_rate": 1e-4 + number / 7e6, "batch": 8},
+                    epochs=curve,
+                    state="done" if done else "running",
+                    value=number / 999 if done else None,
+                )
+            )
+        return row.id
 
 
 def test_forty_waiting_jobs_cost_the_queries_of_four(filled: Premises, asking: TestClient) -> None:

@@ -207,6 +207,23 @@ def test_more_trials_are_allowed_while_it_goes_on_and_after_its_end(
         assert registry.get(session, job.request["model_id"]).name == "v2"
 
 
+def test_what_is_allowed_behind_the_conclusion_is_another_job(
+    database: Database, project: Project
+) -> None:
+    begun = ask(database, project)
+    with database.write.begin() as session:
+        claims.claim(session, "machine:1:1", Lane.LONG)
+        assert not searches.has_grown(session, begun.search)
+        searches.conclude(session, begun.search.id, {"model_id": begun.model.id})
+    with database.write.begin() as session:
+        with pytest.raises(Refused, match="has ended"):
+            searches.stop(session, begun.search.id)
+        again = searches.more(session, begun.search.id, 2)
+        assert again.job_id != begun.job.id
+        assert searches.has_grown(session, begun.search)
+        assert not searches.has_concluded(session, begun.search.id)
+
+
 def test_more_trials_of_a_search_that_was_cancelled_are_of_the_same_job(
     database: Database, project: Project
 ) -> None:

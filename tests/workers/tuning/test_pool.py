@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from backend.domain import Trial, TrialState
+from backend.jobs.needs import Need
 from backend.models import searches, trials
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
@@ -77,9 +78,10 @@ def test_a_trial_whose_process_dies_goes_on_in_another_one(place: Place) -> None
 
 def test_there_are_as_many_seats_as_cores_and_memory_allow() -> None:
     cores = len(os.sched_getaffinity(0))
-    assert len(seats.of_machine(1, 50)) == 1
-    assert len(seats.of_machine(0, 1)) == 1
-    found = seats.of_machine(0, 50)
+    assert len(seats.of_machine(Need(), 1, 50)) == 1
+    assert len(seats.of_machine(Need(), 0, 1)) == 1
+    assert len(seats.of_machine(Need(memory_gb=4000.0), 0, 50)) == 1
+    found = seats.of_machine(Need(), 0, 50)
     assert 1 <= len(found) <= cores
     assert sorted(core for one in found for core in one.cores) == sorted(os.sched_getaffinity(0))
 

@@ -177,6 +177,31 @@ def test_more_trials_go_on_where_the_search_had_ended(place: Place) -> None:
         assert [one.name for one in registry.models(session, search.project_id)] == ["v2", "v1"]
 
 
+def test_more_trials_asked_for_at_the_very_end_are_tried(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), trials=3)
+    allowed: list[int] = []
+
+    def allow(fraction: float | None, message: str) -> None:
+        """Somebody who clicks while the best trial is measured."""
+        if not allowed and fraction is not None and not message.startswith("Trial"):
+            allowed.append(3)
+            with place.database.write.begin() as session:
+                searches.more(session, begun.search.id, 3)
+
+    steered = Steered(place.context(place.claim()), allow)
+    result = handlers.find("tune").run(steered)  # type: ignore[arg-type]
+    assert allowed
+    assert sum(result["trials"].values()) == len(told(place, begun)[1]) == 6
+
+
+def test_a_conclusion_is_not_drawn_twice(place: Place) -> None:
+    ask(place, place.sample(IMAGES), trials=3)
+    job = place.claim()
+    first = handlers.find("tune").run(place.context(job))
+    again = handlers.find("tune").run(place.context(job))
+    assert {name: again[name] for name in first} == first
+
+
 def test_the_hours_end_a_search_but_not_its_defaults(place: Place) -> None:
     begun = ask(place, place.sample(IMAGES), hours=1e-9)
     place.carry_out(place.claim())

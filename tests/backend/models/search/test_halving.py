@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from backend.models import halving
-from backend.models.halving import Curve
+from backend.models.search import halving
+from backend.models.search.halving import Curve
 
 
 def rising(worth: float, epochs: int) -> list[tuple[int, float]]:

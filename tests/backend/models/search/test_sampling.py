@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend import spaces
-from backend.models import sampling
+from backend.models.search import sampling
 
 SPACE = spaces.parse("yolo", "lr=1e-5..1e-1:log,batch=4|8|16,mosaic=0..1")
 

@@ -1,0 +1,1 @@
+"""How a search chooses what to try, when it ends a trial, and what is shown of many."""
