@@ -47,6 +47,7 @@ ROOMS = (
     "projects.login",
     "projects.people",
     "projects.removal",
+    "review.boards",
     "review.decisions",
     "review.reports",
     "review.sweeps",

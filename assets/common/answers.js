@@ -11,6 +11,9 @@
  * @typedef {{cores: number, gpus: number, memory_gb: number}} Amounts
  * @typedef {{runs: RunCard[], jobs: JobCard[]}} AtWork
  * @typedef {{job: JobCard, model: ModelCard}} BegunTraining
+ * @typedef {{image: number, name: string, sha256: string, width: number, height: number, group: string,
+ *   verdict: string, said_by: string, worst: number | null, defects: DefectMark[]}} BoardCard
+ * @typedef {{project: Project, total: number, next: number, boards: BoardCard[]}} BoardsOfRun
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, origin: Origin, id: string,
  *   detection: DetectionRef | null, author: string, class_id: number | null}} Box
  * @typedef {{changed: number}} BroughtBack
@@ -29,6 +32,8 @@
  * @typedef {{labels: string[], matrix: number[][], score?: number}} Confusion
  * @typedef {{id: number, sha256: string, name: string}} Cover
  * @typedef {{recall: number[], precision: number[], score: number[]}} CurvePoints
+ * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number | null}}
+ *   DefectMark
  * @typedef {{id: number, name: string, sha256: string, width: number, height: number, state: State,
  *   split: Split | null, group: string, version: number, label: string, comment: string, author: string,
  *   golden: GoldenCard | null, boxes: Box[], proposals: Proposal[], proposer: string, run: number | null,

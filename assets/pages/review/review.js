@@ -1,6 +1,7 @@
 /** Review: go through what a run found, say what is right, and the labels are better. */
 
 import { dress } from "../../desk/dress.js";
+import { boardTable } from "./boards.js";
 import { answer } from "../../desk/panel/answer.js";
 import { closeup } from "../../canvas/closeup.js";
 import { previewUrl } from "../../canvas/picture_cache.js";
@@ -97,24 +98,24 @@ export class Review extends Reserving {
   /** @override @param {URLSearchParams} query */
   async arrive(query) {
     const run = Number(query.get("run") ?? 0);
-    const wall = query.get("view") === "wall";
+    const view = query.get("view"), wall = view === "wall";
     if (run !== this.run && this.run) this.giveBack();
-    const against = query.get("view") === "compare" ? Number(query.get("against") ?? 0) : 0;
-    this.cover.hidden = Boolean(run) && !against;
-    this.bench.hidden = !run || wall || Boolean(against);
+    const told = !run || view === "boards" || (view === "compare" && Number(query.get("against")) > 0);
+    this.cover.hidden = !told;
+    this.bench.hidden = told || wall;
     this.walls.turn(Boolean(run) && wall);
     this.run = run;
     if (run) this.figures.clear(); // what is said in a run changes them
     if (run && run === this.missing) return this.reading.rest(), this.lose(run);
-    if (!run || against) return this.survey(query, run, against);
+    if (told) return this.survey(query, run);
     this.heading.show(run);
     if (wall) return this.walls.show(query);
     this.walls.shown = "";
     return super.arrive(query);
   }
 
-  /** The runs of a project, or two of them side by side. @param {URLSearchParams} query @param {number} run @param {number} against */
-  survey(query, run, against) {
+  /** The runs of a project, two of them side by side, or the boards of one. @param {URLSearchParams} query @param {number} run */
+  survey(query, run) {
     const project = query.get("project") ?? "";
     if (!run) this.project = "";
     if (!project) {
@@ -127,11 +128,11 @@ export class Review extends Reserving {
           ),
         );
     }
-    const ask =
-      () => (run
-        ? comparison(project, run, against).then((root) => ({ root, open: false }))
-        : runList(project, this.figures));
-    return this.reading.show(`${project} ${run} ${against}`, ask, (list) => {
+    const against = Number(query.get("against"));
+    const told = () =>
+      query.get("view") === "boards" ? boardTable(run, query) : comparison(project, run, against);
+    const ask = () => run ? told().then((root) => ({ root, open: false })) : runList(project, this.figures);
+    return this.reading.show(run ? String(query) : project, ask, (list) => {
       this.runsOpen = !run && list.open;
       fill(this.cover, list.root);
     });
@@ -153,7 +154,7 @@ export class Review extends Reserving {
 
   /** A run that is still at work is followed. */
   async follow() {
-    if (!this.run && this.runsOpen && !this.cover.hidden) await this.survey(asks(), 0, 0);
+    if (!this.run && this.runsOpen && !this.cover.hidden) await this.survey(asks(), 0);
   }
 
   /** @override @param {Item} item */

@@ -229,6 +229,11 @@ function line(run, before, counted) {
     h(
       "td.lp-takes",
       {},
+      h(
+        "a",
+        { href: `?${address(run.id, { view: "boards" })}` },
+        run.family === "classifier" ? "All pictures" : "All boards",
+      ),
       before &&
         h(
           "a",

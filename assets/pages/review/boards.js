@@ -1,0 +1,177 @@
+/** The boards of a run as a table: the verdict of each, who says it, its defects. */
+
+import { fill, h, select } from "../../common/dom.js";
+import * as net from "../../common/net.js";
+import { go } from "../../common/site.js";
+import * as words from "../../common/words.js";
+import { short } from "../../desk/panel/panel.js";
+
+/**
+ * @typedef {import("../../common/answers.js").BoardCard} Board
+ * @typedef {import("../../common/answers.js").BoardsOfRun} Boards
+ */
+
+const SVG = "http://www.w3.org/2000/svg";
+const GREY = "#9aa3ad";
+const MOST_MARKS = 100;
+const HEADS = ["", "Board", "Lot", "Verdict", "Worst score", "Defects", ""];
+const NUMBER = 4;
+/** @type {[string, string][]} */
+const STANDS = [
+  ["", "All boards"],
+  ["rule-fail", "Failed by the rule"],
+  ["rule-pass", "Passed by the rule"],
+  ["rule-ask", "Left to a person"],
+  ["fail", "Failed by people"],
+  ["pass", "Passed by people"],
+  ["open", "Not reviewed"],
+];
+/** @type {[string, string][]} */
+const SORTS = [["score", "Best score first"], ["doubt", "Most doubtful first"], [
+  "detections",
+  "Most detections first",
+], ["name", "By name"]];
+/** @type {Record<string, string>} */
+const VERDICTS = { pass: "Pass", fail: "Fail", ask: "A person decides" };
+
+/** @param {number} run @param {URLSearchParams} query */
+export async function boardTable(run, query) {
+  const asked = new URLSearchParams({ sort: query.get("sort") ?? "score" });
+  for (const name of ["stands", "group", "class"]) {
+    if (query.get(name)) asked.set(name, query.get(name) ?? "");
+  }
+  /** @param {number} after @returns {Promise<Boards>} */
+  const part = (after) => net.get(`/api/runs/${run}/boards?${asked}&after=${after}`);
+  /** @type {[Boards, string[]]} */
+  const [first, lots] = await Promise.all([part(0), net.get(`/api/runs/${run}/groups`)]);
+  const rows = h("tbody");
+  const more = h("button.quiet", { hidden: true });
+  /** @param {Boards} found */
+  const add = (found) => {
+    rows.append(...found.boards.map((one) => row(run, one, found.project)));
+    more.hidden = !found.next;
+    more.textContent = `Show more of ${words.many(first.total, "board")}`;
+    more.onclick = async () => {
+      more.disabled = true;
+      await part(found.next).then(add).finally(() => more.disabled = false);
+    };
+  };
+  add(first);
+  return h(
+    "div.sheet",
+    {},
+    h("div.spread", {}, h("h1", {}, `Boards of run ${run}`), filters(query, asked, lots)),
+    h("p", {}, counted(first.total, run)),
+    h("div.panel", {}, h("table.lp-boards", {}, h("thead", {}, heads()), rows)),
+    h("div.row", {}, more, h("a", { href: `?${address({ run: "", sort: "", stands: "" })}` }, "All runs")),
+  );
+}
+
+/** @param {number} total @param {number} run */
+function counted(total, run) {
+  return [
+    total ? `${words.many(total, "board")}. ` : "No board is like that. ",
+    "A person’s verdict goes before the rule’s. ",
+    h("a", { href: `/api/runs/${run}/export/html`, download: "" }, "Report"),
+    " · ",
+    h("a", { href: `/api/runs/${run}/export/csv`, download: "" }, "CSV"),
+    " · ",
+    h("a", { href: `/api/runs/${run}/export/parquet`, download: "" }, "Parquet"),
+  ];
+}
+
+function heads() {
+  return h("tr", {}, HEADS.map((name, at) => h(at === NUMBER ? "th.number" : "th", {}, name)));
+}
+
+/** @param {URLSearchParams} query @param {URLSearchParams} asked @param {string[]} lots */
+function filters(query, asked, lots) {
+  /** @param {string} name @param {string} label @param {[string, string][]} choices */
+  const choice = (name, label, choices) =>
+    select(choices, asked.get(name) ?? "", (/** @type {string} */ value) => go({ [name]: value }), {
+      "aria-label": label,
+    });
+  return h(
+    "div.row",
+    {},
+    choice("stands", "Verdict", STANDS),
+    choice("sort", "Order", SORTS),
+    (lots.length > 0 || query.get("group")) &&
+      choice("group", "Lot", [
+        ["", "All lots"],
+        ...lots.map((one) => /** @type {[string, string]} */ ([one, one])),
+      ]),
+  );
+}
+
+/** @param {number} run @param {Board} board @param {Boards["project"]} project */
+function row(run, board, project) {
+  const colors = Object.fromEntries(project.classes.map((one) => [one.name, one.color]));
+  const open = `?${address({ run, image: board.image, view: "", sort: "", stands: "" })}`;
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  board.defects.forEach(({ label }) => counts.set(label, (counts.get(label) ?? 0) + 1));
+  return h(
+    "tr",
+    {},
+    h("td", {}, h("a.lp-board", { href: open, tabindex: -1 }, picture(board, colors))),
+    h("td", {}, h("a", { href: open }, board.name)),
+    h("td", {}, board.group),
+    h(
+      "td",
+      {},
+      h(`b.lp-verdict-${board.verdict}`, {}, VERDICTS[board.verdict]),
+      h("small", {}, board.said_by ? `by ${board.said_by}` : "by the rule"),
+    ),
+    h("td.number", {}, board.worst === null ? "–" : short(board.worst)),
+    h(
+      "td",
+      {},
+      h(
+        "div.chips",
+        {},
+        [...counts].map(([name, n]) =>
+          h(
+            "span.chip",
+            {},
+            h("i", { style: { background: colors[name] ?? GREY } }),
+            name,
+            h("b.number", {}, words.count(n)),
+          )
+        ),
+      ),
+    ),
+    h("td", {}, h("a", { href: open }, board.said_by ? "Look" : "Review")),
+  );
+}
+
+/** @param {Board} board @param {Record<string, string>} colors */
+function picture(board, colors) {
+  const image = h("img", {
+    alt: "",
+    loading: "lazy",
+    decoding: "async",
+    src: `/files/${board.sha256}/thumb`,
+  });
+  const marks = document.createElementNS(SVG, "svg");
+  marks.setAttribute("viewBox", `0 0 ${board.width} ${board.height}`);
+  for (const one of board.defects.slice(0, MOST_MARKS)) {
+    const { x1, y1, x2, y2 } = one;
+    const rect = document.createElementNS(SVG, "rect");
+    Object.entries({ x: x1, y: y1, width: x2 - x1, height: y2 - y1, stroke: colors[one.label] ?? GREY })
+      .forEach(([name, value]) => rect.setAttribute(name, String(value)));
+    if (one.score !== null) rect.setAttribute("stroke-dasharray", "4 2");
+    marks.append(rect);
+  }
+  return [image, marks];
+}
+
+/** @param {Record<string, string | number>} more */
+function address(more) {
+  const query = new URLSearchParams(location.search);
+  ["image", "view", "against"].forEach((name) => query.delete(name));
+  for (const [name, value] of Object.entries(more)) {
+    value ? query.set(name, String(value)) : query.delete(name);
+  }
+  return query;
+}
