@@ -22,7 +22,7 @@ from workers.training import basics, loop
 from workers.weights import weight_files as files
 
 SCRATCH = {"from_scratch": True}
-QUICK = Parameters(epochs=3, image_size=64, batch=4, variant="resnet18", extra=SCRATCH)
+QUICK = Parameters(epochs=3, image_size=64, batch=4, variant="small", extra=SCRATCH)
 
 
 @pytest.fixture
@@ -84,8 +84,9 @@ def test_a_resumed_training_ends_where_an_unbroken_one_does(
 
 def test_patience_ends_a_training_that_gets_no_better(single: TrainingSet, tmp_path: Path) -> None:
     still = Parameters(
-        epochs=9, image_size=64, batch=4, patience=2, learning_rate=1e-12, extra=SCRATCH
-    )
+        epochs=9, image_size=64, batch=4, variant="small", patience=2, learning_rate=1e-12,
+        extra=SCRATCH,
+    )  # fmt: skip
     trained = classifier.train(single, None, still, reports.Remembering(), tmp_path)
     assert trained.figures["epochs"] < 9
 
