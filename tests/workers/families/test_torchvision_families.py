@@ -36,7 +36,7 @@ def picture(example: Example) -> Pixels:
 
 def test_a_classifier_learns_and_is_loaded_again(tmp_path: Path) -> None:
     single, told = drawn.single(tmp_path / "more", images=32), reports.Remembering()
-    longer = Parameters(epochs=10, image_size=64, batch=4, variant="resnet18", extra=SCRATCH)
+    longer = Parameters(epochs=10, image_size=64, batch=4, variant="small", extra=SCRATCH)
     trained = classifier.train(single, None, longer, told, tmp_path / "run")
     assert told.figures[-1]["loss"] < told.figures[0]["loss"]
     assert trained.figures["accuracy"] >= 0.75
@@ -52,10 +52,20 @@ def test_a_classifier_learns_and_is_loaded_again(tmp_path: Path) -> None:
     assert answers[0][0, :4].tolist() == [0, 0, 64, 64]
     again = classifier.load(trained.weights, "cpu").predict(shown)
     assert np.allclose(np.array(answers), np.array(again), atol=1e-3)
-    wild = Parameters(epochs=1, image_size=64, batch=4, variant="resnet18", learning_rate=0.5)
+    wild = Parameters(epochs=1, image_size=64, batch=4, variant="small", learning_rate=0.5)
     spoilt = classifier.train(single, trained.weights, wild, told, tmp_path / "spoilt")
     assert spoilt.figures["best_epoch"] == 0
     assert told.lines[-1].endswith("they are kept.")
+
+
+def test_the_usual_classifier_learns(single: TrainingSet, tmp_path: Path) -> None:
+    told = reports.Remembering()
+    usual = Parameters(epochs=2, image_size=64, batch=4, variant="resnet18", extra=SCRATCH)
+    trained = classifier.train(single, None, usual, told, tmp_path)
+    assert told.figures[-1]["loss"] < told.figures[0]["loss"]
+    shown = [Picture(picture(example)) for example in single.examples[:4]]
+    first, again = (classifier.load(trained.weights, "cpu").predict(shown) for _ in range(2))
+    assert np.allclose(np.array(first), np.array(again), atol=1e-3)
 
 
 def test_a_classifier_goes_on_after_a_kill(single: TrainingSet, tmp_path: Path) -> None:
