@@ -14,7 +14,7 @@ from backend.models import registry, snapshots, tracked
 from backend.projects import classes, selections
 from backend.review import blind_repeats, decisions
 from backend.storage import findings
-from backend.storage.tables import CropRow, LeaseRow, MetricRow, SearchRow, TrialRow
+from backend.storage.tables import CropRow, LeaseRow, MetricRow, PictureRow, SearchRow, TrialRow
 
 CLASS = "nick"
 FOUND = Detection(4.0, 4.0, 20.0, 20.0, CLASS, 0.9)
@@ -56,6 +56,7 @@ def furnish(session: Session, project: int, name: str, author: str = "ana") -> T
     first = images.get(session, ids[0])
     corners = dict.fromkeys(("x1", "y1"), 4) | dict.fromkeys(("x2", "y2"), 20)
     session.add(CropRow(image_id=ids[0], source_id=1, box_id=saved, class_id=found, **corners))
+    session.add(PictureRow(image_id=ids[0], sha256="a" * 64))
     search = _search(session, project, frozen.id, job.id)
     return Things(
         project, name, ids, first.sha256, saved, found, model, frozen.id, job.id, job.id, search

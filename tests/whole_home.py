@@ -55,6 +55,8 @@ def fill(database: Database, sha256: str = "a" * 64) -> int:
         _search(session, project.id)
         shown = {"image_id": ids["b"], "source_id": ids["a"], "box_id": "b" * 32, "class_id": 1}
         session.execute(insert(tables.CropRow), [{**shown, "x1": 0, "y1": 0, "x2": 9, "y2": 9}])
+        wanted = {"image_id": ids["b"], "sha256": sha256}
+        session.execute(insert(tables.PictureRow), [wanted])
         agenda.take(session, RUN, agenda.Choice(), "tab", "bo")
     return project.id
 

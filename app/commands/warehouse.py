@@ -17,8 +17,19 @@ from backend.errors import Invalid, NotFound, Refused, Unavailable
 from backend.jobs import kinds, presence, queue
 from backend.models import registry
 from backend.projects import catalogue
-from backend.warehouse import address, administration, loading, outbox, queries, snowsight, standing
+from backend.warehouse import (
+    address,
+    administration,
+    loading,
+    outbox,
+    pictures,
+    queries,
+    snowsight,
+    standing,
+)
+from backend.words import many
 
+SHOWN = 20  # reasons that are printed
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
 
 
@@ -36,6 +47,9 @@ def publish(
     ] = None,
     model: Annotated[str, typer.Option(help="vN or champion.")] = registry.CHAMPION,
     runtime: Annotated[str, typer.Option(help="The form to write a model in.")] = "onnx",
+    images: Annotated[
+        bool, typer.Option("--images", help="Also the pictures, with their bytes and labels.")
+    ] = False,
     wait: Annotated[
         bool, typer.Option("--wait", help="Publish here, and end when all is in the warehouse.")
     ] = False,
@@ -47,7 +61,9 @@ def publish(
     """
     with tools.open_tools() as at:
         if out is None:
-            _publish_results(at, project, wait, as_json)
+            _publish_results(at, project, (images, wait), as_json)
+        elif images:
+            raise Refused("--images goes with results, not with a model: leave out OUT.")
         else:
             _publish_model(at, project, out, (model, runtime), as_json)
 
@@ -115,14 +131,19 @@ def _show(at: tools.Tools, as_json: bool) -> None:
         terminal.say(sentence)
 
 
-def _publish_results(at: tools.Tools, project: str, wait: bool, as_json: bool) -> None:
-    if not address.is_set(at.settings):
-        raise Refused(address.NONE)
+def _publish_results(
+    at: tools.Tools, project: str, chosen: tuple[bool, bool], as_json: bool
+) -> None:
+    images, wait = chosen
+    where = _where(at)
     with at.database.write.begin() as session:
-        catalogue.find(session, project)
+        project_ = catalogue.find(session, project)
         if outbox.install(session):
             outbox.enlist_all(session)
-        waiting_ = outbox.hurry(session)
+    largest = pictures.LARGEST[where.dialect]
+    sent = pictures.enlist(at.database, at.files, project_.id, largest) if images else None
+    with at.database.write.begin() as session:
+        rows = outbox.hurry(session)
         alive = bool(presence.living(session))
     if wait or not alive:
         done = loading.run(at.database, at.settings)
@@ -132,9 +153,22 @@ def _publish_results(at: tools.Tools, project: str, wait: bool, as_json: bool) -
             raise Unavailable(found.error if found else address.NONE)
     told = "published" if wait or not alive else "asked for"
     if as_json:
-        terminal.document({"project": project, "rows": waiting_, "state": told})
+        more = asdict(sent) if sent else {}
+        terminal.document({"project": project, "rows": rows, "state": told, **more})
     else:
-        terminal.say(f"{waiting_:,} changed rows are {told}; loupe warehouse shows how it stands.")
+        terminal.say(f"{rows:,} changed rows are {told}; loupe warehouse shows how it stands.")
+    if sent is not None:
+        _tell_of_pictures(sent, as_json)
+
+
+def _tell_of_pictures(found: pictures.Enlisted, as_json: bool) -> None:
+    if not as_json:
+        terminal.say(f"{many(found.pictures, 'picture')}, {found.new:,} of them new.")
+        for reason in found.left_out[:SHOWN]:
+            terminal.warn(reason)
+    if found.left_out:
+        left = many(len(found.left_out), "picture stays", "pictures stay")
+        raise Refused(f"{left} here, for the reasons above; everything else is done.")
 
 
 def _publish_model(

@@ -82,6 +82,7 @@ LEADING: Mapping[Any, Seen] = {
     tables.BoxRow: lambda row: _of_image(row),
     tables.RevisionRow: lambda row: _of_image(row),
     tables.CropRow: lambda row: _of_image(row),
+    tables.PictureRow: lambda row: _of_image(row),
     tables.SnapshotImageRow: lambda row: _of_snapshot(row),
     tables.TrialRow: lambda row: _of_search(row),
     tables.JobEventRow: lambda row: _of_job(row),

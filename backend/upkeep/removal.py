@@ -41,6 +41,7 @@ HANGING: tuple[tuple[Any, str, Any], ...] = (
     (tables.BoxRow, "image_id", tables.ImageRow),
     (tables.RevisionRow, "image_id", tables.ImageRow),
     (tables.CropRow, "image_id", tables.ImageRow),
+    (tables.PictureRow, "image_id", tables.ImageRow),
     (tables.SnapshotImageRow, "snapshot_id", tables.SnapshotRow),
     (tables.TrialRow, "search_id", tables.SearchRow),
 )
@@ -70,6 +71,7 @@ OF_IMAGE_ALONE: tuple[Any, ...] = (
     tables.RevisionRow,
     tables.SnapshotImageRow,
     tables.CropRow,
+    tables.PictureRow,
 )
 
 

@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from backend.errors import LeaseLost, LoupeError, Refused, Unavailable
 from backend.jobs import holder
 from backend.settings import Settings
+from backend.storage import files
 from backend.storage.engine import Database
 from backend.warehouse import address as addresses
 from backend.warehouse import ledger, outbox, reading, tables, views
@@ -27,7 +28,8 @@ from backend.warehouse.dialects import opening
 from backend.warehouse.dialects.base import Range, Warehouse
 from backend.warehouse.ledger import Load
 from backend.warehouse.outbox import Part
-from backend.warehouse.tables import KINDS, RowKind
+from backend.warehouse.shapes import RowKind
+from backend.warehouse.tables import KINDS
 
 log = logging.getLogger(__name__)
 LARGEST = 1_000_000  # rows of one load, about
@@ -129,9 +131,10 @@ class _Loader:
         self._step(f"staging {kind.name}")
         warehouse.stage(kind, self.load.version)
         count = standing = 0
+        store = files.connect(self.settings)
         with self.database.read.begin() as session:
             for part in parts:
-                for rows in reading.rows(session, part, self.load.version):
+                for rows in reading.rows(session, part, self.load.version, store):
                     warehouse.add(kind, rows)
                     count += len(rows)
                     standing += sum(not row[-1] for row in rows)

@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 from backend.storage import tables as rows
 from backend.storage.types import now
 from backend.warehouse import tables
-from backend.warehouse.tables import RowKind, Span
+from backend.warehouse.shapes import RowKind, Span
 
 log = logging.getLogger(__name__)
 Row = rows.OutboxRow
@@ -139,10 +139,11 @@ def take(session: Session, load: int, most: int) -> list[Part]:
     parts: list[Part] = []
     count = 0
     for kind, head, tail, number, gone in session.execute(found):
-        if parts and count + number > most:
+        cost = number * tables.KINDS[kind].cost
+        if parts and count + cost > most:
             break
         parts.append(Part(kind, head, tail, int(number), bool(gone)))
-        count += int(number)
+        count += int(cost)
     if parts:
         _mark(session, load, parts)
     return parts

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from sqlalchemy import Boolean, DateTime, Float, Text, literal, select, type_coerce
+from sqlalchemy import Boolean, DateTime, Float, LargeBinary, Text, literal, select, type_coerce
 from sqlalchemy.orm import Session
 
+from backend.errors import NotFound
+from backend.storage.files import Files
 from backend.storage.types import Key
 from backend.warehouse.outbox import Part
-from backend.warehouse.tables import KINDS, RowKind, Span, Type
+from backend.warehouse.shapes import RowKind, Span, Type
+from backend.warehouse.tables import KINDS
 
+log = logging.getLogger(__name__)
 BATCH = 20_000
+HELD = 32_000_000  # bytes of pictures that are read at once
 # As it is kept: JSON stays text, and a moment has no zone.
 AS: Mapping[Type, Any] = {
     Type.WHOLE: Key,
@@ -21,11 +27,12 @@ AS: Mapping[Type, Any] = {
     Type.TEXT: Text(),
     Type.FLAG: Boolean(),
     Type.MOMENT: DateTime(),
+    Type.BYTES: LargeBinary(),
 }
 Rows = Sequence[tuple[Any, ...]]
 
 
-def rows(session: Session, part: Part, version: int) -> Iterator[Rows]:
+def rows(session: Session, part: Part, version: int, files: Files) -> Iterator[Rows]:
     """The rows of a part, each with its version and whether it counts as deleted."""
     kind = KINDS[part.kind]
     spans = ((kind.head, part.head), (kind.tail, part.tail))
@@ -38,7 +45,10 @@ def rows(session: Session, part: Part, version: int) -> Iterator[Rows]:
     query = select(*named, *more, literal(version), deleted).where(*where)
     found = session.connection().execution_options(yield_per=BATCH).execute(query)
     for batch in found.partitions(BATCH):
-        yield _boxes(batch) if more else cast(Rows, batch)
+        if kind.heavy:
+            yield from _pictures(batch, files)
+        else:
+            yield _boxes(batch) if more else cast(Rows, batch)
 
 
 def within(span: Span, value: int) -> tuple[int, int]:
@@ -55,6 +65,28 @@ def within(span: Span, value: int) -> tuple[int, int]:
 def _within(kind: RowKind, span: Span, value: int) -> Any:
     column = kind.source(span.column)
     return column.between(*within(span, value))
+
+
+def _pictures(batch: Sequence[Any], files: Files) -> Iterator[Rows]:
+    """Each picture with its bytes; not many of them at once."""
+    held: list[tuple[Any, ...]] = []
+    size = 0
+    for image, sha256, version, deleted in batch:
+        data = _bytes(files, sha256)
+        held.append((image, sha256, data, version, deleted))
+        size += len(data or b"")
+        if size >= HELD:
+            yield held
+            held, size = [], 0
+    yield held
+
+
+def _bytes(files: Files, sha256: str) -> bytes | None:
+    try:
+        return files.read(sha256)
+    except NotFound as error:
+        log.warning("A picture is published without its bytes: %s", error)
+        return None
 
 
 def _boxes(batch: Sequence[Any]) -> Rows:

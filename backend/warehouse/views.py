@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backend.warehouse import picture_views
+
 # Of a name `line 3/00041.jpg` the board is `00041`.
 FILE = {
     "sqlite": "substr(s.name, 1 + length(rtrim(s.name, replace(s.name, '/', ''))))",
@@ -49,6 +51,7 @@ def of(dialect: str) -> Mapping[str, str]:
         "loupe_found": _found(),
         "loupe_result": _result(dialect),
         "defect_logs": _defect_logs(),
+        **picture_views.of(dialect),
     }
 
 

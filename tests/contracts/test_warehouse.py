@@ -30,6 +30,7 @@ STANDING = {
         "SELECT id, name, state, version, box_count, group_name FROM image WHERE deleted IS NULL",
         "id, name, state, revision, boxes, lot",
     ),
+    "picture": ("SELECT image_id, sha256 FROM picture", "image_id, sha256"),
     "label": (
         "SELECT b.image_id, b.id, b.class_id, b.x1, b.y2, b.run_idx FROM box b "
         "JOIN image i ON i.id = b.image_id WHERE i.deleted IS NULL",

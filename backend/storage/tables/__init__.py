@@ -12,7 +12,7 @@ from backend.storage.tables.labels import BoxRow, ImageRow, RevisionRow
 from backend.storage.tables.models import MetricRow, ModelRow, SnapshotImageRow, SnapshotRow
 from backend.storage.tables.people import LoginRow, PersonRow, SettingRow
 from backend.storage.tables.projects import ClassNameRow, ClassRow, ProjectRow, SelectionRow
-from backend.storage.tables.publishing import LoadRow, OutboxRow
+from backend.storage.tables.publishing import LoadRow, OutboxRow, PictureRow
 from backend.storage.tables.review import DecisionRow, LeaseRow, RepeatRow
 from backend.storage.tables.runs import DetectionRow, RunImageRow, RunRow
 from backend.storage.tables.searches import SearchRow, TrialRow
@@ -36,6 +36,7 @@ __all__ = [
     "ModelRow",
     "OutboxRow",
     "PersonRow",
+    "PictureRow",
     "ProjectRow",
     "RepeatRow",
     "RevisionRow",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, String
+from sqlalchemy import BigInteger, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.storage.tables.base import NEVER_AGAIN, Base, unique_where
@@ -29,6 +29,14 @@ class OutboxRow(Base):
     urgent: Mapped[bool]
     at: Mapped[datetime] = mapped_column(default=now)
     taken: Mapped[int | None] = mapped_column(BigInteger, index=True)
+
+
+class PictureRow(Base):
+    """A picture whose bytes are to be in the warehouse, because somebody has asked for it."""
+
+    __tablename__ = "picture"
+    image_id: Mapped[int] = mapped_column(ForeignKey("image.id"), primary_key=True)
+    sha256: Mapped[str] = mapped_column(String(64))
 
 
 class LoadRow(Base):

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 from backend.warehouse import views
 from backend.warehouse.queries import Answer
 from backend.warehouse.reading import Rows
-from backend.warehouse.tables import KINDS, RowKind, Type
+from backend.warehouse.shapes import RowKind, Type
+from backend.warehouse.tables import KINDS
 
 log = logging.getLogger(__name__)
 
@@ -106,6 +107,11 @@ def upsert(kind: RowKind, values: str) -> str:
         f"ON CONFLICT ({', '.join(kind.key)}) DO UPDATE SET {news} "
         f"WHERE excluded.version > {kind.table}.version"
     )
+
+
+def gone(kind: RowKind) -> str:
+    """What is set in a row that is deleted."""
+    return ", ".join(["deleted = TRUE", *(f"{name} = NULL" for name in kind.heavy)])
 
 
 def create(kind: RowKind, types: dict[Type, str], *, key: bool) -> str:

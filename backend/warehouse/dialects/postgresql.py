@@ -12,7 +12,8 @@ from backend.warehouse.address import SETTING, Address
 from backend.warehouse.dialects import base
 from backend.warehouse.queries import Answer
 from backend.warehouse.reading import Rows
-from backend.warehouse.tables import KINDS, RowKind, Type
+from backend.warehouse.shapes import RowKind, Type
+from backend.warehouse.tables import KINDS
 
 TYPES = {
     Type.WHOLE: "BIGINT",
@@ -20,6 +21,7 @@ TYPES = {
     Type.TEXT: "TEXT",
     Type.FLAG: "BOOLEAN",
     Type.MOMENT: "TIMESTAMP",
+    Type.BYTES: "BYTEA",
 }
 OIDS = {
     Type.WHOLE: "int8",
@@ -27,6 +29,7 @@ OIDS = {
     Type.TEXT: "text",
     Type.FLAG: "bool",
     Type.MOMENT: "timestamp",
+    Type.BYTES: "bytea",
 }
 TABLES = (
     "SELECT table_name FROM information_schema.tables "
@@ -59,7 +62,7 @@ class Postgresql:
         url = address.url.set(drivername="postgresql").render_as_string(hide_password=False)
         secret = {"password": password.get_secret_value()} if password else {}
         with self._told():
-            self.connection = psycopg.connect(url, **{**PATIENCE, **secret})  # type: ignore[arg-type]
+            self.connection = psycopg.connect(url, **{**_patience(address), **secret})
         self._open = ExitStack()
         self._copy: Any = None
 
@@ -111,7 +114,7 @@ class Postgresql:
         if gone:
             where, values = base.condition(gone, "%s")
             self._do(
-                f"UPDATE {kind.table} SET deleted = TRUE, version = %s "
+                f"UPDATE {kind.table} SET {base.gone(kind)}, version = %s "
                 f"WHERE version < %s AND ({where})",
                 [version, version, *values],
             )
@@ -178,3 +181,13 @@ class Postgresql:
                 "GRANT CREATE, USAGE ON SCHEMA public TO the user of {SETTING};"
             ).replace("{SETTING}", SETTING)
         return f"The warehouse {self.address.shown} does not take it: {said}. Is {SETTING} right?"
+
+
+def _patience(address: Address) -> dict[str, Any]:
+    """Our patience, where the URL does not say otherwise."""
+    said = address.url.query
+    mine = {name: value for name, value in PATIENCE.items() if name not in said}
+    theirs = said.get("options", ())
+    # Of two that set the same the later one counts.
+    options = [str(PATIENCE["options"]), *((theirs,) if isinstance(theirs, str) else theirs)]
+    return {**mine, "options": " ".join(options)}

@@ -21,7 +21,8 @@ from backend.warehouse.dialects import base
 from backend.warehouse.dialects.snowflake_connection import Connection
 from backend.warehouse.queries import Answer
 from backend.warehouse.reading import Rows
-from backend.warehouse.tables import DELETED, KINDS, VERSION, RowKind, Type
+from backend.warehouse.shapes import DELETED, VERSION, RowKind, Type
+from backend.warehouse.tables import KINDS
 
 TYPES = {
     Type.WHOLE: "NUMBER(38, 0)",
@@ -29,6 +30,7 @@ TYPES = {
     Type.TEXT: "VARCHAR",
     Type.FLAG: "BOOLEAN",
     Type.MOMENT: "TIMESTAMP_NTZ",
+    Type.BYTES: "BINARY",
 }
 ARROW = {
     Type.WHOLE: pa.int64(),
@@ -36,13 +38,18 @@ ARROW = {
     Type.TEXT: pa.string(),
     Type.FLAG: pa.bool_(),
     Type.MOMENT: pa.timestamp("us"),
+    Type.BYTES: pa.binary(),
 }
 TABLES = (
     "SELECT table_name FROM information_schema.tables "
     "WHERE table_schema = CURRENT_SCHEMA() AND table_type = 'BASE TABLE'"
 )
 GROUP = 100_000  # rows that are held in memory
-COPY = "FILE_FORMAT = (TYPE = PARQUET) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE PURGE = TRUE"
+HELD = 64 << 20  # bytes that are
+LARGEST = 200 << 20  # bytes of one file, about
+# As they are: a moment is no number, and bytes are no text.
+FORM = "TYPE = PARQUET USE_LOGICAL_TYPE = TRUE BINARY_AS_TEXT = FALSE"
+COPY = f"FILE_FORMAT = ({FORM}) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE PURGE = TRUE"
 
 
 class Snowflake:
@@ -52,6 +59,7 @@ class Snowflake:
         self.statements = 0
         self.scratch = scratch
         self._writer: Any = None
+        self._version = self._size = 0
         self._held: list[Any] = []
         self.connection = Connection(address)
 
@@ -79,8 +87,7 @@ class Snowflake:
     def stage(self, kind: RowKind, version: int) -> None:
         columns = ", ".join(f"{one.name} {TYPES[one.type]}" for one in kind.all_columns)
         self._do(f"CREATE OR REPLACE TRANSIENT TABLE {_staging(kind.name, version)} ({columns})")
-        schema = pa.schema([(one.name, ARROW[one.type]) for one in kind.all_columns])
-        self._writer = pq.ParquetWriter(self._file(kind), schema, compression="zstd")
+        self._begin(kind, version)
 
     def add(self, kind: RowKind, rows: Rows) -> None:
         if not rows:
@@ -90,21 +97,19 @@ class Snowflake:
             for values, one in zip(zip(*rows, strict=True), kind.all_columns, strict=True)
         ]
         self._held.append(pa.Table.from_arrays(arrays, names=kind.names))
-        if sum(map(len, self._held)) >= GROUP:
-            self._write()
+        held = sum(one.nbytes for one in self._held)
+        if held < HELD and sum(map(len, self._held)) < GROUP:
+            return
+        self._write()
+        self._size += held
+        if self._size >= LARGEST:
+            self._put(kind, self._version)
+            self._begin(kind, self._version)
 
     def staged(self, kind: RowKind, version: int) -> None:
         self._write()
-        self._writer.close()
-        part = self._file(kind)
-        with part.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        named = part.rename(part.with_name(f"{digest}.parquet"))
+        self._put(kind, version)
         staging = _staging(kind.name, version)
-        # The path is one of ours: of a home folder it may have a quote in it.
-        path = str(named).replace("\\", "\\\\").replace("'", "\\'")
-        self._do(f"PUT 'file://{path}' @%{staging} AUTO_COMPRESS = FALSE OVERWRITE = TRUE")
-        named.unlink()
         self._do(f"COPY INTO {staging} FROM @%{staging} {COPY}")
 
     def merge(self, kind: RowKind, version: int, gone: Sequence[base.Range]) -> None:
@@ -189,6 +194,25 @@ class Snowflake:
             found.setdefault(table, set()).add(column)
         return found
 
+    def _begin(self, kind: RowKind, version: int) -> None:
+        """One more file of a kind."""
+        schema = pa.schema([(one.name, ARROW[one.type]) for one in kind.all_columns])
+        self._writer = pq.ParquetWriter(self._file(kind), schema, compression="zstd")
+        self._version, self._size = version, 0
+
+    def _put(self, kind: RowKind, version: int) -> None:
+        """What was written goes to the stage of its staging table."""
+        self._writer.close()
+        part = self._file(kind)
+        with part.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        named = part.rename(part.with_name(f"{digest}.parquet"))
+        # The path is one of ours: of a home folder it may have a quote in it.
+        path = str(named).replace("\\", "\\\\").replace("'", "\\'")
+        place = f"@%{_staging(kind.name, version)}"
+        self._do(f"PUT 'file://{path}' {place} AUTO_COMPRESS = FALSE OVERWRITE = TRUE")
+        named.unlink()
+
     def _file(self, kind: RowKind) -> Path:
         return self.scratch / f"{kind.name}.part"
 
@@ -214,7 +238,7 @@ def _tombstones(
 ) -> tuple[str, list[Any]]:
     """Rows of these ranges that stand and were not staged, as deleted ones."""
     where, values = base.condition(gone, "%s", "g")
-    told = {DELETED.name: "TRUE", VERSION.name: "%s"}
+    told = {DELETED.name: "TRUE", VERSION.name: "%s", **dict.fromkeys(kind.heavy, "NULL")}
     names = ", ".join(told.get(name, f"g.{name}") for name in kind.names)
     same = " AND ".join(f"k.{name} = g.{name}" for name in kind.key)
     return (

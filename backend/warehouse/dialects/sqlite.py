@@ -14,7 +14,8 @@ from backend.warehouse.address import SETTING, Address
 from backend.warehouse.dialects import base
 from backend.warehouse.queries import Answer
 from backend.warehouse.reading import Rows
-from backend.warehouse.tables import KINDS, RowKind, Type
+from backend.warehouse.shapes import RowKind, Type
+from backend.warehouse.tables import KINDS
 
 TYPES = {
     Type.WHOLE: "INTEGER",
@@ -22,6 +23,7 @@ TYPES = {
     Type.TEXT: "TEXT",
     Type.FLAG: "BOOLEAN",
     Type.MOMENT: "TIMESTAMP",
+    Type.BYTES: "BLOB",
 }
 PATIENCE = 30.0  # seconds
 
@@ -78,7 +80,8 @@ class Sqlite:
         if gone:
             where, values = base.condition(gone, "?")
             self._do(
-                f"UPDATE {kind.table} SET deleted = 1, version = ? WHERE version < ? AND ({where})",
+                f"UPDATE {kind.table} SET {base.gone(kind)}, version = ? "
+                f"WHERE version < ? AND ({where})",
                 [version, version, *values],
             )
 

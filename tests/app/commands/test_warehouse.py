@@ -56,6 +56,18 @@ def test_what_is_published_is_told(loupe: Said, file: Path) -> None:
     assert loupe("publish", "nothing")[0] == 1
 
 
+def test_pictures_are_published_where_they_are_asked_for(loupe: Said, file: Path) -> None:
+    assert loupe("sample", "demo", "--images", "3")[0] == 0
+    code, out, _ = loupe("publish", "demo", "--images", "--json")
+    told = json.loads(out)
+    assert (code, told["pictures"], told["new"], told["left_out"]) == (0, 4, 4, [])
+    with closing(sqlite3.connect(file)) as lite:
+        (found,) = lite.execute("SELECT count(image_bytes) FROM pcb_labeled_data").fetchone()
+    assert found == 4
+    code, _, err = loupe("publish", "demo", "out.zip", "--images")
+    assert (code, "leave out OUT" in err) == (1, True)
+
+
 def test_a_named_query_is_asked_with_its_values(loupe: Said, file: Path) -> None:
     assert loupe("sample", "demo", "--images", "2")[0] == 0
     assert loupe("publish", "demo")[0] == 0
@@ -63,7 +75,8 @@ def test_a_named_query_is_asked_with_its_values(loupe: Said, file: Path) -> None
     assert {"query": "pareto", "needs": "run score"}.items() <= told[6].items()
     code, out, _ = loupe("warehouse", "ask", "yield", "run=1", "score=0.5", "--json")
     assert (code, json.loads(out)) == (0, [{"boards": 0, "good": 0, "yield_rate": None}])
-    for words in (("nothing",), ("yield", "run=1"), ("yield", "run"), ("found", "run=x")):
+    numbers = (("found", "run=x"), ("found", f"run={'9' * 30}"), ("yield", "run=1", "score=nan"))
+    for words in (("nothing",), ("yield", "run=1"), ("yield", "run"), *numbers):
         code, _, err = loupe("warehouse", "ask", *words)
         assert (code, "Traceback" in err) == (1, False)
     assert file.is_file()

@@ -23,6 +23,7 @@ from pydantic import SecretStr
 from backend.settings import Settings
 from backend.storage import engine, schema
 from backend.storage.engine import Database
+from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow, RunRow
 from backend.storage.types import now
 from backend.warehouse import address, loading, outbox, reading
@@ -88,8 +89,9 @@ def found(database: Database) -> list[Part]:
 
 
 def read(database: Database, parts: Sequence[Part]) -> list[Any]:
+    store = Files(str(Path(database.engine.url.database or "").parent / "files"), Path())
     with database.read() as session:
-        return [rows for part in parts for rows in reading.rows(session, part, 1)]
+        return [rows for part in parts for rows in reading.rows(session, part, 1, store)]
 
 
 def measure(kind: str, where: Place, home: Path, parts: Sequence[Part], rows: list[Any]) -> None:

@@ -1,0 +1,86 @@
+"""Which pictures go into the warehouse with their bytes: those of a project, once it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from backend.errors import NotFound
+from backend.storage import engine
+from backend.storage.engine import Database
+from backend.storage.files import Files
+from backend.storage.tables import ImageRow, PictureRow
+from backend.storage.writers import retries
+
+PART = 2_000
+# Bytes that one value may have: BINARY of Snowflake, unless a table asks for more.
+LARGEST: Mapping[str, int] = {"snowflake": 8 << 20, "postgresql": 1 << 29, "sqlite": 999_999_999}
+
+
+@dataclass(frozen=True, slots=True)
+class Enlisted:
+    """How many pictures there are now, how many are new, and the reasons of those left out."""
+
+    pictures: int
+    new: int
+    left_out: Sequence[str]
+
+
+def enlist(database: Database, files: Files, project_id: int, largest: int) -> Enlisted:
+    """Have every picture of a project published; those that are gone from it go there, too."""
+    with database.read.begin() as session:
+        ours = select(ImageRow.id, ImageRow.name, ImageRow.sha256, PictureRow.sha256)
+        ours = ours.outerjoin(PictureRow, PictureRow.image_id == ImageRow.id)
+        mine = (ImageRow.project_id == project_id, ImageRow.deleted.is_(None))
+        rows = session.execute(ours.where(*mine).order_by(ImageRow.id)).all()
+        gone = select(PictureRow.image_id).join(ImageRow, ImageRow.id == PictureRow.image_id)
+        away = (ImageRow.project_id == project_id, ImageRow.deleted.is_not(None))
+        old = list(session.scalars(gone.where(*away)))
+    old += [id_ for id_, _, sha256, known in rows if known not in (None, sha256)]
+    _strike(database, old)
+    left: list[str] = []
+    new = (one for one in rows if one[2] != one[3])
+    count = _write(database, _usable(new, files, largest, left))
+    return Enlisted(len(rows) - len(left), count, left)
+
+
+def _usable(
+    rows: Iterator[Any], files: Files, largest: int, left: list[str]
+) -> Iterator[dict[str, Any]]:
+    for id_, name, sha256, _ in rows:
+        try:
+            size = files.size(sha256)
+        except NotFound as error:
+            left.append(f"{name}: {error}")
+            continue
+        if size > largest:
+            left.append(
+                f"{name} has {size:,} bytes, and a value of the warehouse holds {largest:,}; "
+                "a stage takes it."
+            )
+            continue
+        yield {"image_id": id_, "sha256": sha256}
+
+
+def _strike(database: Database, ids: Sequence[int]) -> None:
+    for start in range(0, len(ids), PART):
+        part = ids[start : start + PART]
+        with retries.patient(database.write.begin)() as session:
+            session.execute(delete(PictureRow).where(PictureRow.image_id.in_(part)))
+
+
+def _write(database: Database, rows: Iterator[dict[str, Any]]) -> int:
+    count = 0
+    while part := list(islice(rows, PART)):
+        with retries.patient(database.write.begin)() as session:
+            ids = [one["image_id"] for one in part]
+            # One that was purged a moment ago stays out.
+            there = select(ImageRow.id).where(ImageRow.id.in_(ids)).with_for_update()
+            here = set(session.scalars(there.order_by(ImageRow.id)))
+            wanted = [one for one in part if one["image_id"] in here]
+            count += len(engine.insert_new(session, PictureRow, wanted))
+    return count
