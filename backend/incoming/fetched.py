@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
+LOOK = 0.5  # seconds between two looks whether another process has done
 TABLE = (
     "create table if not exists file (name text primary key, folder text not null, "
     "size integer not null, token text not null, wanted integer not null, "
@@ -155,13 +158,23 @@ class Fetched:
 
 
 @contextmanager
-def opened(home: Path) -> Iterator[Fetched]:
-    """The files of a stage, for one process at a time; another one waits here."""
+def opened(home: Path, waits: Callable[[], None]) -> Iterator[Fetched]:
+    """The files of a stage, for one process at a time; another one waits, and says so."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / "lock").open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        while not _locked(lock):
+            waits()
+            time.sleep(LOOK)
         found = Fetched(home)
         try:
             yield found
         finally:
             found.close()
+
+
+def _locked(lock: BinaryIO) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

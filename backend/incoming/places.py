@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -53,7 +54,8 @@ def from_table(
         _elsewhere(into, wanted.pictures, known, settings) as elsewhere,
     ):
         table = tables.opened(connection, known.digest, said, wanted.table)
-        found = tables.found(table, elsewhere, settings.cache, into.files)
+        waits = functools.partial(into.progress, 0, 0)
+        found = tables.found(table, elsewhere, settings.cache, into.files, waits)
         with closing(found):
             return imports.take(into, found, table.count(), settings)
 

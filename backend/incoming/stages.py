@@ -9,11 +9,12 @@ import hashlib
 import itertools
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from backend.errors import Invalid, NotFound, Refused, Unavailable
 from backend.formats.source import tree
@@ -31,6 +32,7 @@ MOST = 1000  # files of one GET; so many wait beside the store at most
 NAMED = 200  # files of a GET that names them
 BLOCK = 16  # what a stage encrypts is filled up to such a block
 PLACE = "A stage or a table of Snowflake is read with LOUPE_WAREHOUSE_URL; set it to snowflake://…"
+LOOK = 1.0  # seconds between two looks whether to stop
 Told = Callable[[int, int], None]
 
 
@@ -75,7 +77,7 @@ def brought(
     place = names.stage(said)
     with closing(Connection(known)) as connection:
         place = _in_full(connection, place)
-        with fetched.opened(_home(cache, known, place)) as ledger:
+        with fetched.opened(_home(cache, known, place), lambda: told(0, 0)) as ledger:
             count = ledger.note(_below_it(place, _listed(connection, place), wanted))
             if not count:
                 raise NotFound(f"There are no pictures at {place} ({', '.join(tree.ENDINGS)}).")
@@ -173,14 +175,20 @@ class _Fetching:
                 shutil.rmtree(box)
 
     def _keep(self, waiting: dict[Future[list[tuple[str, str]]], str]) -> None:
-        """Note what the next one has brought."""
-        ready = next(as_completed(waiting))
+        """Note what the next one has brought; who has told us to stop is heard meanwhile."""
+        ready = self._next(waiting)
         box = waiting.pop(ready)
         hashes = ready.result()
         self.ledger.keep(hashes)
         shutil.rmtree(self.ledger.home / box, ignore_errors=True)
         self.done += len(hashes)
         self.told(self.done, self.count)
+
+    def _next(self, waiting: Collection[Future[list[tuple[str, str]]]]) -> Any:
+        while True:
+            with suppress(TimeoutError):
+                return next(as_completed(waiting, LOOK))
+            self.told(self.done, self.count)
 
     def _gets(self) -> Iterator[_Get]:
         """The statements that fetch what is missing, no two files of one of equal names."""

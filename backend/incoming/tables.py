@@ -78,7 +78,7 @@ class Table:
     def rows(self) -> Iterator[Row]:
         """All rows without their pictures, in the order of their file names."""
         roles = [one for one in self.layout.columns if one is not Role.IMAGE]
-        told = [self._column(one) for one in roles]
+        told = [self._value(one) for one in roles]
         keys = [one.value for one in roles]
         if Role.IMAGE in self.layout.columns:
             image = self._column(Role.IMAGE)
@@ -86,7 +86,7 @@ class Table:
             keys += [HASH, LENGTH]
         sql, values = self._told(f"SELECT {', '.join(told)}")
         first = [Role.IS_GOLDEN] if Role.IS_GOLDEN in self.layout.columns else []
-        order = [f"{self._column(one)} DESC NULLS LAST" for one in first]
+        order = [f"{self._value(one)} DESC" for one in first]
         order.append(self._column(Role.FILE))
         found = self.connection.stream(f"{sql} ORDER BY {', '.join(order)}", values)
         return (dict(zip(keys, row, strict=True)) for row in found)
@@ -109,6 +109,16 @@ class Table:
         place = ".".join(map(_in_sql, self.names))
         sql = f"{select} FROM {place} WHERE {' AND '.join(conditions)}"
         return sql, [True, *self.only.values()]
+
+    def _value(self, role: Role) -> str:
+        """What rows say; whether a picture is a golden they say together."""
+        if role is not Role.IS_GOLDEN:
+            return self._column(role)
+        text = f"LOWER(CAST({self._column(role)} AS VARCHAR))"
+        yes = text + " IN ('true', 't', 'yes', 'y', '1')"
+        return (
+            f"MAX(CASE WHEN {yes} THEN 1 ELSE 0 END) OVER (PARTITION BY {self._column(Role.FILE)})"
+        )
 
     def _column(self, role: Role) -> str:
         return _in_sql(self.layout.columns[role])
@@ -133,11 +143,13 @@ def opened(connection: Connection, place: str, said: str, asked: Asked) -> Table
     return Table(connection, place, parts, layouts.read(there, asked.columns), only)
 
 
-def found(table: Table, elsewhere: Elsewhere, cache: Path, files: Files) -> Finding:
+def found(
+    table: Table, elsewhere: Elsewhere, cache: Path, files: Files, waits: Callable[[], None]
+) -> Finding:
     """What a table tells, picture by picture; `elsewhere` has those that it only names."""
     told = repr((table.place, table.names))
     home = cache / "tables" / hashlib.sha256(told.encode()).hexdigest()[:16]
-    with fetched.opened(home) as ledger:
+    with fetched.opened(home, waits) as ledger:
         reading = _Reading(table, elsewhere, files, ledger)
         groups = itertools.groupby(table.rows(), key=lambda row: row[Role.FILE])
         with closing(_pages((name, list(rows)) for name, rows in groups)) as pages:

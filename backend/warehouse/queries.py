@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,26 @@ from typing import Any
 from backend.errors import Invalid, NotFound
 
 BOUND = re.compile(r":([a-z]+)")
+LARGEST = 2**63 - 1
+
+
+def _number(said: str) -> int:
+    number = int(said)
+    if abs(number) > LARGEST:
+        raise ValueError(f"{said[:40]} is too large")
+    return number
+
+
+def _share(said: str) -> float:
+    number = float(said)
+    if not math.isfinite(number):
+        raise ValueError(f"{said[:40]} is not finite")
+    return number
+
+
 TYPES: Mapping[str, Callable[[str], Any]] = {
-    "run": int,
-    "score": float,
+    "run": _number,
+    "score": _share,
     "project": str,
     "board": str,
     "since": str,
@@ -41,7 +59,7 @@ class Query:
         try:
             return {name: TYPES[name](value) for name, value in given.items()}
         except ValueError as error:
-            raise Invalid(f"A value of {self.name} is no number: {error}.") from error
+            raise Invalid(f"A value of {self.name} is no number: {str(error)[:200]}.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,18 +208,21 @@ GROUP BY lot, label ORDER BY lot, found DESC, label
         ),
         Query(
             "daily",
-            "Boards, bad boards and defects of a project, day by day.",
+            "Boards, bad boards and defects of a project, day by day, as its last run saw each.",
             """
 WITH hit AS (
   SELECT run_id, image_id, count(*) AS defects FROM loupe_found
   WHERE score >= :score GROUP BY run_id, image_id
+), last AS (
+  SELECT s.day, s.run_id, s.image_id,
+         row_number() OVER (PARTITION BY s.day, s.file_name ORDER BY s.run_id DESC) AS place
+  FROM loupe_seen s JOIN loupe_project_now p ON p.id = s.project_id
+  WHERE p.name = :project AND s.purpose = 'detect' AND s.day >= :since
 )
 SELECT s.day, count(*) AS boards, count(h.image_id) AS bad,
        COALESCE(sum(h.defects), 0) AS defects
-FROM loupe_seen s
-JOIN loupe_project_now p ON p.id = s.project_id
-LEFT JOIN hit h ON h.run_id = s.run_id AND h.image_id = s.image_id
-WHERE p.name = :project AND s.purpose = 'detect' AND s.day >= :since
+FROM last s LEFT JOIN hit h ON h.run_id = s.run_id AND h.image_id = s.image_id
+WHERE s.place = 1
 GROUP BY s.day ORDER BY s.day
 """,
         ),

@@ -83,6 +83,11 @@ def inspect(database: Database) -> dict[str, int]:
         new = [NewImage(name, "c" * 64, 100, 50, group=lot) for name, lot in NAMES.items()]
         images.add(session, project, new, "ana")
         ids = images.ids(session, project, NAMES)
+        # What an earlier run of the same day has seen is not counted again.
+        findings.start(session, Run(RUN - 10, "v2", "yolo", types.now(), project))
+        name = "l1/b.jpg"
+        seen_before = RunImage(ids[name], name, "c" * 64, 100, 50, detections=FOUND["l2/c.jpg"])
+        findings.record(session, RUN - 10, [seen_before])
         findings.start(session, Run(RUN, "v2", "yolo", types.now(), project))
         seen = [RunImage(ids[one], one, "c" * 64, 100, 50, detections=FOUND[one]) for one in NAMES]
         broken = RunImage(7_000, "l2/d.jpg", status="unreadable", error="It is no picture.")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.errors import Invalid, NotFound, Refused, Unavailable
-from backend.incoming import names, stages
+from backend.errors import Cancelled, Invalid, NotFound, Refused, Unavailable
+from backend.incoming import fetched, names, stages
 from backend.settings import Settings
 from backend.storage.files import Files
 from tests.backend.incoming import snow
@@ -112,6 +112,37 @@ def kept(house: House) -> list[str]:
     with closing(sqlite3.connect(file)) as ledger:
         told = ledger.execute("SELECT name FROM file WHERE sha256 != ''")
         return [name for (name,) in told]
+
+
+def test_who_waits_for_another_process_can_be_stopped(tmp_path: Path) -> None:
+    def stop() -> None:
+        raise Cancelled("It was asked to stop.")
+
+    with (
+        fetched.opened(tmp_path, stop),
+        pytest.raises(Cancelled),
+        fetched.opened(tmp_path, stop),
+    ):
+        pass
+    with fetched.opened(tmp_path, stop):
+        pass
+
+
+def test_who_waits_for_a_get_can_be_stopped(house: House, tmp_path: Path) -> None:
+    snow.draw(tmp_path / "drawn", 1, 2)
+    house.place.put(tmp_path / "drawn", "@pictures")
+    store = Files(str(house.home / "files"), house.home / "cache")
+    asked: list[int] = []
+
+    def told(done: int, _: int) -> None:
+        asked.append(done)
+        if len(asked) > 1:
+            raise Cancelled("It was asked to stop.")
+
+    known, cache = house.place.address, house.home / "cache"
+    with pytest.raises(Cancelled), stages.brought("@pictures", known, cache, store, told):
+        pass
+    assert len(bring(house, "@pictures")) == 2
 
 
 def test_a_changed_file_is_fetched_anew_and_one_that_the_store_lost_too(

@@ -173,6 +173,28 @@ def test_hostile_names_of_tables_columns_and_files_are_only_names(
     assert list(desk.images()) == [name]
 
 
+def test_rows_that_do_not_agree_on_a_golden_are_one_picture_still(
+    desk: Desk, tmp_path: Path
+) -> None:
+    (a, one), (b, two) = snow.draw(tmp_path, 1, 2).items()
+    desk.fill(
+        "MIXED",
+        "FILENAME VARCHAR, IMAGE BINARY, IS_GOLDEN VARCHAR, CLASS VARCHAR, X1 FLOAT, Y1 FLOAT, "
+        "X2 FLOAT, Y2 FLOAT",
+        [
+            (a, one, "false", "open", 1, 2, 8, 9),
+            (a, one, None, "open", 3, 3, 9, 9),
+            (b, two, "true", "open", 1, 2, 8, 9),
+            (b, two, None, "open", 3, 3, 9, 9),
+        ],
+    )
+    done = desk.take("MIXED")
+    assert (done.images, done.goldens, done.problems) == (1, 1, ())
+    found = desk.images()
+    assert {name: image.is_golden for name, (image, _) in found.items()} == {a: False, b: True}
+    assert len(found[a][1]) == 2
+
+
 def test_a_table_that_cannot_be_read_is_told_in_a_sentence(desk: Desk) -> None:
     desk.fill("ODD", "FILENAME VARCHAR, XMIN FLOAT, YMIN FLOAT", [("a", 1, 2)])
     with pytest.raises(NotFound, match="no table missing"):

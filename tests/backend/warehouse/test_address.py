@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import make_url
 
 from backend import settings
 from backend.errors import Invalid, LoupeError
 from backend.warehouse import address, administration
+from backend.warehouse.address import Address
+from backend.warehouse.dialects.postgresql import Postgresql
+from tests import databases
 
 SECRET = "hidden-word"
 
@@ -146,3 +151,11 @@ def test_a_connection_that_leads_elsewhere_is_another_place(
     file = private(tmp_path / "broken.toml", "[here\n")
     monkeypatch.setattr("snowflake.connector.constants.CONNECTIONS_FILE", file)
     assert said(monkeypatch, tmp_path, warehouse_url=url).digest not in digests
+
+
+def test_patience_that_the_url_names_counts_and_the_rest_is_ours(postgres: str) -> None:
+    url = make_url(databases.new_postgres_database(postgres))
+    said = url.set(query={"options": "-c statement_timeout=7s", "connect_timeout": "3"})
+    with closing(Postgresql(Address("postgresql", said.set(drivername="postgresql")))) as found:
+        rows = found.ask("SHOW statement_timeout", {}).rows
+        assert [*rows, *found.ask("SHOW lock_timeout", {}).rows] == [("7s",), ("1min",)]
