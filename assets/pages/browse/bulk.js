@@ -90,7 +90,8 @@ export class Bulk {
         title: "Choose a model for these, and see what it will take",
       }, "Detect"),
       h("button", {
-        onclick: () => exportFrom({ name: project() }, [...this.ids]),
+        onclick: () =>
+          exportFrom({ name: project(), task: this.classes.length ? "classify" : "" }, [...this.ids]),
         title: "Write these with their labels into one file",
       }, "Export"),
       h("button.danger.for-labeler", { onclick: () => this.remove(), title: "Delete (Del)" }, "Delete"),

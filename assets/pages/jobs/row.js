@@ -56,7 +56,7 @@ function outcome(job) {
     } images/s`;
   }
   if (found.boxes !== undefined) {
-    return `${many(found.images, "image")}, ${many(found.boxes, "box", "boxes")}`;
+    return `${many(found.images, "image")}${found.boxes ? `, ${many(found.boxes, "box", "boxes")}` : ""}`;
   }
   return "";
 }

@@ -161,8 +161,8 @@ function imported(job) {
     h(
       "p.good",
       {},
-      `${many(result.images, "image")}, ${many(result.goldens, "golden")} and ${
-        many(result.boxes, "box", "boxes")
+      `${many(result.images, "image")}${result.goldens ? `, ${many(result.goldens, "golden")}` : ""}${
+        boxed(result.boxes)
       } added; ${count(result.skipped)} were there already.`,
     ),
     result.unusable > 0 &&
@@ -171,6 +171,11 @@ function imported(job) {
       listed(result.problems),
     ],
   ];
+}
+
+/** Pictures that have a class each have no boxes to tell of. @param {number} boxes */
+function boxed(boxes) {
+  return boxes ? ` and ${many(boxes, "box", "boxes")}` : "";
 }
 
 /** @param {Problem[]} problems */
@@ -186,11 +191,12 @@ function listed(problems) {
 
 /**
  * Write pictures and labels of a project into one file: what is done, unless more is asked for.
- * @param {{name: string, id?: number}} of @param {number[]} images those that were chosen; all where there are none
+ * @param {{name: string, id?: number, task?: string}} of @param {number[]} images those that were chosen; all where there are none
  */
 export async function exportFrom(of, images = []) {
   const filter = [of.name, String(of.id)].includes(project()) ? filters(query()) : "";
-  const format = select(FORMATS.slice(1), "coco");
+  const whole = of.task === "classify";
+  const format = select(FORMATS.slice(1), whole ? "folders" : "coco");
   const which = select(
     [
       ...(images.length ? [["chosen", `The ${many(images.length, "chosen image")}`]] : []),
@@ -202,13 +208,21 @@ export async function exportFrom(of, images = []) {
   const undone = h("input", { type: "checkbox" });
   const shares = select(SHARES, "");
   const form = [
-    field("Format", format, "Boxes go along in every format but plain pictures."),
+    field(
+      "Format",
+      format,
+      whole
+        ? "Only folders have a place for the classes of whole pictures."
+        : "Boxes go along in every format but plain pictures.",
+    ),
     field("Images", which),
     h("label.row", {}, undone, "Also those that are not done"),
     h(
       "p.quiet-text",
       {},
-      "Other programs take a picture without boxes for one without defects, so only what is done leaves.",
+      whole
+        ? "Only what is done leaves."
+        : "Other programs take a picture without boxes for one without defects, so only what is done leaves.",
     ),
     field(
       "Images without a split",
@@ -239,7 +253,7 @@ function exported(job) {
   const { images, boxes, problems, file, left_out: stay } = job.result;
   const states = Object.entries(stay ?? {}).map(([state, number]) => `${count(number)} ${state}`);
   return [
-    h("p.good", {}, `${many(images, "image")} and ${many(boxes, "box", "boxes")} are written.`),
+    h("p.good", {}, `${many(images, "image")}${boxed(boxes)} are written.`),
     states.length > 0 && h("p", {}, `Left out by their state: ${states.join(", ")}.`),
     problems.length > 0 && [h("p.bad", {}, "Not everything could be written:"), listed(problems)],
     h("a.button.primary", { href: `/api/jobs/${job.id}/file`, download: "" }, `Download ${file}`),
