@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app import terminal
 from app.commands import (
+    benchmarks,
     labels,
     models,
     review,
@@ -44,6 +45,7 @@ ROOMS = (
     models,
     searches,
     steering,
+    benchmarks,
     runs,
     work,
     review,

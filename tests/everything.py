@@ -14,7 +14,15 @@ from backend.models import registry, snapshots, tracked
 from backend.projects import classes, selections
 from backend.review import blind_repeats, decisions
 from backend.storage import findings
-from backend.storage.tables import CropRow, LeaseRow, MetricRow, PictureRow, SearchRow, TrialRow
+from backend.storage.tables import (
+    CropRow,
+    LeaseRow,
+    MetricRow,
+    PictureRow,
+    SearchRow,
+    TrialRow,
+    TurnRow,
+)
 
 CLASS = "nick"
 FOUND = Detection(4.0, 4.0, 20.0, 20.0, CLASS, 0.9)
@@ -52,6 +60,8 @@ def furnish(session: Session, project: int, name: str, author: str = "ana") -> T
     selections.kept(session, project, {"images": range(selections.FEW + 1)})
     model = _champion(session, project, frozen.id)
     session.add(MetricRow(job_id=job.id, name="map50", class_id=0, value=0.5))
+    turn = {"work": "train", "processes": 1, "nodes": 1, "repeat": 0}
+    session.add(TurnRow(job_id=job.id, number=0, figures={"rate": 9.0}, **turn))
     tracked.tell(session, tracked.begin(session, project, "v1"), {"loss": 0.5}, 1)
     first = images.get(session, ids[0])
     corners = dict.fromkeys(("x1", "y1"), 4) | dict.fromkeys(("x2", "y2"), 20)

@@ -51,6 +51,8 @@ def fill(database: Database, sha256: str = "a" * 64) -> int:
         above = tracked.begin(session, project.id, "search")
         trial = tracked.begin(session, project.id, "trial", parent=above)
         tracked.tell(session, trial, {"loss": 0.5}, 1)
+        turn = {"work": "train", "processes": 1, "nodes": 1, "repeat": 0}
+        session.add(tables.TurnRow(job_id=1, number=0, figures={"rate": 9.0}, **turn))
         session.add(tables.LoadRow(state="loaded", holder="host:1:1", version=1))
         _search(session, project.id)
         shown = {"image_id": ids["b"], "source_id": ids["a"], "box_id": "b" * 32, "class_id": 1}

@@ -16,7 +16,7 @@ from app.terminal import AsJson
 from backend.domain import Job
 from backend.errors import Invalid, Refused
 from backend.incoming import stages
-from backend.models import choice, trainings
+from backend.models import choice
 from backend.projects import catalogue
 from backend.runs import detection, documents, forecast
 from backend.words import many
@@ -33,12 +33,11 @@ Tiles = Annotated[
 Out = Annotated[Path | None, typer.Option(help="Folder for a JSON file of each picture.")]
 Of = Annotated[str, typer.Option("--project", help="The model's project, where it is not named.")]
 REASONS = 8
-WORTHS = ("map50", "map50_95", "accuracy", "ece")
 
 
 def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
-    for command in (detect, watch, benchmark):
+    for command in (detect, watch):
         cli.command()(command)
 
 
@@ -138,32 +137,6 @@ def watch(
             waiting.follow(at, job, as_json)
         except KeyboardInterrupt:
             terminal.warn(f"Run {job.id} keeps what it has seen. End it: loupe cancel {job.id}")
-
-
-def benchmark(
-    project: Annotated[str, typer.Argument(help="Name of the project.")],
-    model: Annotated[str, typer.Option(help="vN or champion.")] = "champion",
-    as_json: AsJson = False,
-) -> None:
-    """Measure speed and accuracy of each runtime and precision, on validation pictures.
-
-    Example: loupe benchmark boards --model v2
-    """
-    with tools.open_tools() as at:
-        with at.database.write.begin() as session:
-            found = catalogue.find(session, project)
-            job = trainings.benchmark(session, found.id, model, tools.me())
-        job = waiting.to_the_end(at, job, as_json)
-    if as_json:
-        terminal.document(dict(job.result))
-        return
-    rows = job.result["runtimes"]
-    worths = [name for name in WORTHS if any(name in row for row in rows)]
-    columns = ("runtime", "precision", *worths, "images_per_second", "refused")
-    terminal.table(columns, [[row.get(name, "") for name in columns] for row in rows])
-    measured = [row for row in rows if "refused" not in row]
-    if any(row["precision"] == forecast.QUICK for row in measured):
-        terminal.say(forecast.loss(measured))
 
 
 def _follow(at: tools.Tools, job: Job, out: Path | None, as_json: bool) -> None:

@@ -19,8 +19,9 @@ from app.routes.runs import detection
 from backend.families import FAMILIES, Family
 from backend.jobs import kinds, listing, outlook, queue
 from backend.labels import images
-from backend.models import growth, preflight, registry, trainings, usual
+from backend.models import growth, preflight, registry, scalings, trainings, usual
 from backend.models.preflight import Preflight
+from backend.models.scalings import ClusterBenchmark
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 
@@ -212,6 +213,13 @@ def benchmark(model: int, at: premises.At, person: login.Labeler) -> JobCard:
         found = registry.get(session, model)
         job = trainings.benchmark(session, found.project_id, found.name, person.name)
         return job_cards.whole(job)
+
+
+@router.get("/projects/{project}/benchmarks")
+def benchmarks(project: str, at: premises.At) -> list[ClusterBenchmark]:
+    """What more processes brought, benchmark beside benchmark, the newest first."""
+    with at.read() as session:
+        return scalings.of_project(session, premises.project(session, project).id)
 
 
 @router.post("/models/{model}/publish", status_code=201)

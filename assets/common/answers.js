@@ -29,6 +29,9 @@
  *   severity?: number | null}} ClassEdit
  * @typedef {{truths?: number, ap?: number | null, ap50?: number | null, ap50_95?: number | null,
  *   score?: number, precision?: number | null, recall?: number | null, f1?: number | null}} ClassFigures
+ * @typedef {{job: number, state: JobState, family: string, scaling: string, repeats: number,
+ *   epochs: number, images: number, author: string, at: string, about: Record<string, string>,
+ *   lines: Line[]}} ClusterBenchmark
  * @typedef {{labels: string[], matrix: number[][], score?: number}} Confusion
  * @typedef {{id: number, sha256: string, name: string}} Cover
  * @typedef {{recall: number[], precision: number[], score: number[]}} CurvePoints
@@ -92,6 +95,12 @@
  * @typedef {"queued" | "running" | "paused" | "done" | "failed" | "cancelled"} JobState
  * @typedef {{token: string, model?: string, split?: string, iou?: number}} JudgeForm
  * @typedef {{pairs: number, agreed: number, kappa: number | null}} Kappa
+ * @typedef {{work: string, processes: number, nodes: number, name: string, turns: number, device: string,
+ *   cores: number, batch: number, batch_each: number, startup: number | null, rate: number | null,
+ *   slowest: number | null, quickest: number | null, speedup: number | null, efficiency: number | null,
+ *   loss: number | null, figure: string, value: number | null, interval: number[] | null,
+ *   difference: number | null, difference_interval: number[] | null, equal: boolean | null,
+ *   cost: number | null, error: string}} Line
  * @typedef {{what: string, text: string, facts: Record<string, any>}} Link
  * @typedef {{text: string}} LogTail
  * @typedef {{id: string, began: string, seen: string, address: string, browser: string, here: boolean}}

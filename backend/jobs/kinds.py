@@ -143,6 +143,18 @@ class Benchmark(Request):
 
 
 @dataclass(frozen=True, slots=True)
+class Scale(Request):
+    """Train the same over more and more processes, and detect so; `plan` says over which."""
+
+    kind: ClassVar[str] = "scale"
+    snapshot_id: int
+    family: str
+    start: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    plan: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Publish(Request):
     """Write a model in the form of a runtime, for use outside of Loupe."""
 
@@ -240,6 +252,14 @@ KINDS = {
             retries=100,
         ),
         Kind(Benchmark, "Benchmark", Lane.LONG, "benchmark", "benchmark:{model_id}"),
+        Kind(
+            Scale,
+            "Cluster benchmark",
+            Lane.LONG,
+            "benchmark",
+            "scale:{project_id}",
+            retries=100,
+        ),
         Kind(
             Detect,
             "Detection",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.errors import Invalid
+from backend.words import many
 
 AUTO, CPU, GPU = "auto", "cpu", "gpu"
 DEVICES = (AUTO, CPU, GPU)
@@ -17,7 +18,9 @@ NAMES = {CPU: "core", GPU: "GPU"}
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """So many processes, each with a card (`gpu`) or a core (`cpu`), and memory in GB.
+    """So many processes, each with a card (`gpu`) or cores (`cpu`), and memory in GB.
+
+    They stand alike on so many nodes; 0: as they fit.
 
     `auto` takes cards where there are any or where they can come, else cores.
     """
@@ -25,18 +28,24 @@ class Need:
     device: str = AUTO
     count: int = 1
     memory_gb: float = 0.0
+    cores: int = 1
+    nodes: int = 0
 
     @property
     def bundle(self) -> dict[str, float]:
         """What one process takes, as Ray counts it; `auto` must be decided before."""
         card = {"GPU": 1.0} if self.device == GPU else {}
         memory = {"memory": self.memory_gb * 1e9} if self.memory_gb else {}
-        return {"CPU": 1.0, **card, **memory}
+        return {"CPU": float(self.cores), **card, **memory}
 
     def __str__(self) -> str:
         each = f" with {self.memory_gb:g} GB{' each' if self.count > 1 else ''}"
-        name = NAMES[self.device]
-        return f"{self.count:,} {name}{'s' * (self.count != 1)}{each * bool(self.memory_gb)}"
+        name, cores = NAMES[self.device], self.cores if self.device == CPU else 1
+        return f"{many(self.count * cores, name)}{each * bool(self.memory_gb)}{self._on}"
+
+    @property
+    def _on(self) -> str:
+        return f" on {many(self.nodes, 'node')}" if self.nodes else ""
 
 
 def problems(values: Mapping[str, Any]) -> Iterator[str]:

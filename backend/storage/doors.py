@@ -92,6 +92,7 @@ LEADING: Mapping[Any, Seen] = {
     tables.RunImageRow: lambda row: _of_run(row),
     tables.DetectionRow: lambda row: _of_run(row),
     tables.MetricRow: lambda row: _of_job(row),
+    tables.TurnRow: lambda row: _of_job(row),
     tables.TrackedRunRow: lambda row: row.project_id.not_in(_CLOSED),
     tables.TrackedFigureRow: lambda row: _of_tracked(row),
 }

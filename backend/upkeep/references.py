@@ -18,12 +18,13 @@ from backend.storage.tables import (
     RunRow,
     SearchRow,
     TrialRow,
+    TurnRow,
 )
 from backend.storage.types import Json
 
 HASH = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 # Pictures have a column; the others name files in their columns or somewhere in their documents.
-SPEAKING: tuple[Any, ...] = (ModelRow, JobRow, RunRow, SearchRow, TrialRow)
+SPEAKING: tuple[Any, ...] = (ModelRow, JobRow, RunRow, SearchRow, TrialRow, TurnRow)
 PART = 1_000
 
 

@@ -34,6 +34,7 @@ HANGING: tuple[tuple[Any, str, Any], ...] = (
     (tables.DetectionRow, "run_id", tables.RunRow),
     (tables.RunImageRow, "run_id", tables.RunRow),
     (tables.MetricRow, "job_id", tables.JobRow),
+    (tables.TurnRow, "job_id", tables.JobRow),
     (tables.DecisionRow, "run_id", tables.RunRow),
     (tables.RepeatRow, "run_id", tables.RunRow),
     (tables.LeaseRow, "run_id", tables.RunRow),

@@ -59,6 +59,15 @@ class Reservation:
             "scheduling_strategy": PlacementGroupSchedulingStrategy(self.group),
         }
 
+    def placed(self) -> list[list[str]]:
+        """The nodes that carry it, each by its type, where it has one, and its name."""
+        carried = self.ray.util.placement_group_table(self.group)["bundles_to_node_id"]
+        nodes = {node["NodeID"]: node for node in self.ray.nodes()}
+        found = [nodes[id] for id in dict.fromkeys(carried.values()) if id in nodes]
+        kinds = [node.get("Labels", {}).get("ray.io/node-type", "") for node in found]
+        names = [node["NodeManagerHostname"] for node in found]
+        return [[one for one in pair if one] for pair in zip(kinds, names, strict=True)]
+
     def sentence(self) -> str:
         """What is waited for, what there is, and what is on its way."""
         return _sentence(self, self.asking.says())
@@ -105,8 +114,24 @@ def check_patience(waited: float, sentence: str) -> None:
 
 
 def _ask(ray: Any, need: Need) -> Reservation:
-    group = ray.util.placement_group([need.bundle] * need.count, strategy="PACK")
+    group = ray.util.placement_group([need.bundle] * need.count, **_places(ray, need))
     return Reservation(ray, need, group, Asking(ray, group.id.hex()))
+
+
+def _places(ray: Any, need: Need) -> dict[str, Any]:
+    """How the processes stand: as they fit, or alike on so many nodes."""
+    if need.nodes in (0, 1, need.count):
+        each = {1: "STRICT_PACK", 0: "PACK"}.get(need.nodes, "STRICT_SPREAD")
+        return {"strategy": each}
+    share = need.count // need.nodes
+    found = [id for id, fit in _rooms(ray, need).items() if fit >= share][: need.nodes]
+    if len(found) < need.nodes:
+        raise Refused(
+            f"Only {many(len(found), 'node')} of the cluster can carry {share} processes of a job "
+            f"that asks for {need}: add nodes first, or ask for less."
+        )
+    chosen = [{"ray.io/node-id": id} for id in found for _ in range(share)]
+    return {"strategy": "PACK", "bundle_label_selector": chosen}
 
 
 def _come(held: Reservation, tell: Tell, other_than_cards: bool) -> Reservation:
@@ -153,10 +178,22 @@ def _refuse_where_nothing_grows(held: Reservation, says: Growth, waited: float) 
 
 def room(ray: Any, need: Need) -> int:
     """How many of the processes all nodes that stand could carry, were nobody else there."""
-    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    rooms = _rooms(ray, need).values()
+    if not need.nodes:
+        return sum(rooms)
+    share = need.count // need.nodes
+    full = sum(each >= share for each in rooms)
+    return need.count if full >= need.nodes else full * share
+
+
+def _rooms(ray: Any, need: Need) -> dict[str, int]:
+    """The same for each node."""
     bundle = need.bundle
-    return sum(int(min(node.get(name, 0) // amount for name, amount in bundle.items()))
-               for node in nodes)  # fmt: skip
+    return {
+        node["NodeID"]: int(min(node["Resources"].get(n, 0) // each for n, each in bundle.items()))
+        for node in ray.nodes()
+        if node["Alive"]
+    }
 
 
 def _sentence(held: Reservation, says: Growth) -> str:

@@ -71,7 +71,11 @@ class TrainingSet:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """How to train; what a family does not use, it ignores."""
+    """How to train; what a family does not use, it ignores.
+
+    `cores` are those of each process (0: its share of the machine), `nodes` over how many of a
+    cluster they stand (0: as they fit, and one process needs none).
+    """
 
     epochs: int = 20
     image_size: int = 640
@@ -83,6 +87,8 @@ class Parameters:
     learning_rate: float = 0.0
     device: str = needs.AUTO
     memory_gb: float = 0.0
+    cores: int = 0
+    nodes: int = 0
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -12,6 +12,7 @@ from workers.context import Context
 HANDLERS = {
     "train": "workers.handlers.train",
     "tune": "workers.handlers.tune",
+    "scale": "workers.handlers.scale",
     "benchmark": "workers.handlers.benchmark",
     "detect": "workers.handlers.detect",
     "propose": "workers.handlers.detect",

@@ -49,7 +49,8 @@ def train(loop: Loop, task: TrainingTask, reporter: Reporter) -> Trained:
 
 def run(loop: Loop, task: TrainingTask, reporter: Reporter) -> Mapping[str, Any]:
     """The leader's figures. What the reporter raises ends the training in all processes."""
-    if task.parameters.workers == 1 and not settings.current().ray_address:
+    given = task.parameters
+    if given.workers == 1 and not given.nodes and not settings.current().ray_address:
         place = Place(device=basics.device(task.parameters.device), threads=basics.threads())
         return loop(task, place, reporter)
     return _on_ray(loop, task, reporter)
@@ -59,10 +60,11 @@ def _on_ray(loop: Loop, task: TrainingTask, reporter: Reporter) -> Mapping[str, 
     """Reserve what the training needs, and release it however the training ends."""
     ray = cluster.connect(settings.current().ray_address or "local")
     asked = task.parameters
-    need = Need(asked.device, asked.workers, asked.memory_gb)
+    cores = max(1, asked.cores)
+    need = Need(asked.device, asked.workers, asked.memory_gb, cores, asked.nodes)
     with reservation.reserved(ray, need, functools.partial(reporter.progress, 0.0)) as held:
         reporter.log(f"The cluster gives {held.need}.")
-        return _in(held, loop, task, reporter)
+        return {**_in(held, loop, task, reporter), "placed": held.placed()}
 
 
 def _in(held: Reservation, loop: Loop, task: TrainingTask, reporter: Reporter) -> Mapping[str, Any]:
@@ -146,7 +148,7 @@ def _enter(loop: Loop, task: TrainingTask, mailbox: Any) -> Mapping[str, Any]:
         rank=context.get_world_rank(),
         count=context.get_world_size(),
         device=_device(),
-        threads=basics.threads(context.get_local_world_size()),
+        threads=task.parameters.cores or basics.threads(context.get_local_world_size()),
     )
     by_post = ByPost(mailbox)
     if place.leads:

@@ -8,6 +8,7 @@ import { mistakes } from "./mistakes.js";
 import { get, send } from "../../common/net.js";
 import { Reading } from "../../common/reading.js";
 import { address, attempt, page, poll, project, query, toast } from "../../common/site.js";
+import { benchmarks } from "./scaling.js";
 import { noSuch, nothingChosen } from "../../common/nothing.js";
 import { follow } from "../projects/transfers.js";
 import { ago, count, share, span } from "../../common/words.js";
@@ -40,7 +41,10 @@ class Models {
     this.list = h("section.panel");
     this.told = h("div");
     this.close = new Reading("models", this.told);
-    this.sheet = h("div.sheet", {}, h("h1", {}, "Models"), this.list, this.told);
+    this.scaled = h("div");
+    /** @type {string | undefined} the cluster benchmarks that are drawn */
+    this.drawn = undefined;
+    this.sheet = h("div.sheet", {}, h("h1", {}, "Models"), this.list, this.told, this.scaled);
   }
 
   async load() {
@@ -51,17 +55,28 @@ class Models {
           nothingChosen("Models", "Every training leaves a version here: v1, v2 and so on."),
         );
     }
-    const of = project();
+    const of = project(), path = `/api/projects/${encodeURIComponent(of)}`;
     return this.reading.show(
       of,
-      () => get(`/api/projects/${encodeURIComponent(of)}/models`),
-      (found) => this.take(found),
+      () => Promise.all(["models", "benchmarks"].map((name) => get(`${path}/${name}`))),
+      ([found, measured]) => {
+        this.compare(measured);
+        return this.take(found);
+      },
     );
+  }
+
+  /** @param {import("../../common/answers.js").ClusterBenchmark[]} found */
+  compare(found) {
+    const now = JSON.stringify(found);
+    if (now === this.drawn) return;
+    this.drawn = now;
+    fill(this.scaled, benchmarks(found));
   }
 
   /** @param {Model[]} found */
   async take(found) {
-    if (found.length === 0) return fill(this.element, empty());
+    if (found.length === 0) return fill(this.element, empty(), this.scaled);
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
     this.found = found;
     this.draw(found);

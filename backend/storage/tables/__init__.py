@@ -15,6 +15,7 @@ from backend.storage.tables.projects import ClassNameRow, ClassRow, ProjectRow, 
 from backend.storage.tables.publishing import LoadRow, OutboxRow, PictureRow
 from backend.storage.tables.review import DecisionRow, LeaseRow, RepeatRow
 from backend.storage.tables.runs import DetectionRow, RunImageRow, RunRow
+from backend.storage.tables.scaling import TurnRow
 from backend.storage.tables.searches import SearchRow, TrialRow
 from backend.storage.tables.tracking import TrackedFigureRow, TrackedRunRow
 
@@ -50,5 +51,6 @@ __all__ = [
     "TrackedFigureRow",
     "TrackedRunRow",
     "TrialRow",
+    "TurnRow",
     "WorkerRow",
 ]

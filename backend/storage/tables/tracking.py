@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, String
+from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.domain import JobState
@@ -21,12 +21,12 @@ class TrackedRunRow(Base):
     """
 
     __tablename__ = "tracked_run"
-    __table_args__ = NEVER_AGAIN
+    __table_args__ = (Index("ix_tracked_run_name", "project_id", "name"), NEVER_AGAIN)
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("project.id"), index=True)
     job_id: Mapped[int | None] = mapped_column(ForeignKey("job.id"), index=True)
     model_id: Mapped[int | None] = mapped_column(ForeignKey("model.id"), index=True)
-    parent_id: Mapped[int | None] = mapped_column(ForeignKey("tracked_run.id"))
+    parent_id: Mapped[int | None] = mapped_column(ForeignKey("tracked_run.id"), index=True)
     name: Mapped[str] = mapped_column(String(200))
     mark: Mapped[str] = mapped_column(String(32))
     state: Mapped[str] = mapped_column(String(10), default=JobState.RUNNING)

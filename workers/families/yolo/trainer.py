@@ -81,7 +81,7 @@ class YoloTrainer(DetectionTrainer):  # type: ignore[misc]
         super().__init__(overrides=overrides, _callbacks=_callbacks())
         self.world_size, self.ddp = place.count, False
         self.device = torch.device(place.device)
-        self.drift = 0.0
+        self.drift = self.pace = 0.0
         if resume is None and basics.knows_all(task):
             self.add_callback("on_train_start", YoloTrainer._judged_start)
         self.add_callback("on_train_epoch_end", YoloTrainer._compared)
@@ -199,6 +199,7 @@ class YoloTrainer(DetectionTrainer):  # type: ignore[misc]
             self.reporter.log(basics.known(self.metrics["metrics/mAP50(B)"]))
 
     def _compared(self) -> None:
+        self.pace = self.meter.images_per_second
         self.drift = basics.drift(self.model, self.place)
 
     def _told_batch(self) -> None:
@@ -212,7 +213,7 @@ class YoloTrainer(DetectionTrainer):  # type: ignore[misc]
         figures["loss"] = sum(figures.get(name, 0.0) for name in LOSSES)
         figures["drift"] = self.drift
         figures["learning_rate"] = float(next(iter(self.lr.values())))
-        figures["images_per_second"] = round(self.meter.images_per_second, 2)
+        figures["images_per_second"] = round(self.pace, 2)
         self.meter.begin_epoch()
         self.reporter.epoch(self.epoch + 1, self.epochs, figures)
 
