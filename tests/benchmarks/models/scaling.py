@@ -72,8 +72,10 @@ def main() -> None:
 
 
 def _nodes(count: int) -> str:
-    """A cluster of so many raylets, each of which may carry two processes."""
-    os.environ.update(cluster.QUIET, RAY_AUTH_MODE="disabled", **cluster.LOOPBACK)
+    """So many raylets, each of which may carry two processes; of one, the usual cluster."""
+    if count == 1:
+        return ""
+    os.environ.update(cluster.QUIET, RAY_AUTH_MODE="disabled")
     from ray.cluster_utils import Cluster
 
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
