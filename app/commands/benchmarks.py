@@ -14,9 +14,10 @@ from app.terminal import AsJson
 from backend import prices, spaces
 from backend.errors import Invalid
 from backend.families import FAMILIES
-from backend.models import scaling_plan, scalings, trainings
-from backend.models.scaling_plan import Plan
-from backend.models.scaling_table import Line
+from backend.models import trainings
+from backend.models.scaling import scaling_plan, scalings
+from backend.models.scaling.scaling_plan import Plan
+from backend.models.scaling.scaling_table import Line
 from backend.projects import catalogue
 from backend.runs import forecast
 

@@ -19,9 +19,10 @@ from app.routes.runs import detection
 from backend.families import FAMILIES, Family
 from backend.jobs import kinds, listing, outlook, queue
 from backend.labels import images
-from backend.models import growth, preflight, registry, scalings, trainings, usual
+from backend.models import growth, preflight, registry, trainings, usual
 from backend.models.preflight import Preflight
-from backend.models.scalings import ClusterBenchmark
+from backend.models.scaling import scalings
+from backend.models.scaling.scalings import ClusterBenchmark
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 

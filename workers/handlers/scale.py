@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from backend.errors import Unavailable
 from backend.jobs import kinds
-from backend.models import scalings
+from backend.models.scaling import scalings
 from workers import cluster, data
 from workers.context import Context
 from workers.handlers import train

@@ -12,8 +12,8 @@ from backend import version
 from backend.domain import Split
 from backend.errors import Refused, Unavailable
 from backend.jobs import kinds, needs
-from backend.models import scaling_plan, scalings
-from backend.models.scaling_plan import TRAIN, WEAK, Configuration, Plan, Turn
+from backend.models.scaling import scaling_plan, scalings
+from backend.models.scaling.scaling_plan import TRAIN, WEAK, Configuration, Plan, Turn
 from workers.context import Context
 from workers.data import LaidOut
 from workers.demand import reservation

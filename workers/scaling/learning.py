@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from backend import families
 from backend.domain import Split
 from backend.errors import Refused
-from backend.models.scaling_plan import Turn
+from backend.models.scaling.scaling_plan import Turn
 from workers.evaluation import appraisal
 from workers.families import base
 from workers.families.base import Parameters

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from backend.errors import Refused
 from backend.jobs.needs import Need
 from backend.models.choice import Chosen
-from backend.models.scaling_plan import Turn
+from backend.models.scaling.scaling_plan import Turn
 from workers.demand import reservation
 from workers.engine import setups
 from workers.engine.chunks import Work

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import JobState
 from backend.models import tracked
-from backend.models.scaling_plan import Turn
+from backend.models.scaling.scaling_plan import Turn
 
 if TYPE_CHECKING:
     from workers.scaling.bench import Bench

@@ -28,9 +28,10 @@ from backend.domain import Task
 from backend.jobs import claims
 from backend.labels import images, imports
 from backend.labels.images import NewImage
-from backend.models import scalings, trainings
-from backend.models.scaling_plan import Plan
-from backend.models.scaling_table import Line
+from backend.models import trainings
+from backend.models.scaling import scalings
+from backend.models.scaling.scaling_plan import Plan
+from backend.models.scaling.scaling_table import Line
 from backend.projects import catalogue
 from tests import real_data
 from tests.benchmarks import results

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.models import scaling_plan, scalings
-from backend.models.scaling_plan import Plan, Turn
+from backend.models.scaling import scaling_plan, scalings
+from backend.models.scaling.scaling_plan import Plan, Turn
 from tests.journeys.conftest import Site
 
 pytestmark = pytest.mark.slow

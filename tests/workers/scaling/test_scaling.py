@@ -13,9 +13,10 @@ from backend.domain import Job, Task
 from backend.errors import Invalid, Refused
 from backend.labels import images
 from backend.labels.images import NewImage
-from backend.models import scalings, trainings
-from backend.models.scaling_plan import DETECT, TRAIN, Plan
-from backend.models.scalings import ClusterBenchmark
+from backend.models import trainings
+from backend.models.scaling import scalings
+from backend.models.scaling.scaling_plan import DETECT, TRAIN, Plan
+from backend.models.scaling.scalings import ClusterBenchmark
 from backend.projects import catalogue
 from backend.storage.tables import TrackedRunRow
 from tests.workers.families import drawn

@@ -14,9 +14,10 @@ from backend import families
 from backend.domain import Job, JobState
 from backend.errors import Invalid, Refused
 from backend.jobs import kinds, queue
-from backend.models import scaling_plan, scaling_table, tracked, trainings
-from backend.models.scaling_plan import WEAK, Configuration, Plan, Turn
-from backend.models.scaling_table import Line, Measured
+from backend.models import tracked, trainings
+from backend.models.scaling import scaling_plan, scaling_table
+from backend.models.scaling.scaling_plan import WEAK, Configuration, Plan, Turn
+from backend.models.scaling.scaling_table import Line, Measured
 from backend.storage.tables import JobRow, TurnRow
 
 EPOCHS = 3

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend import prices
-from backend.models.scaling_plan import Configuration, Plan
+from backend.models.scaling.scaling_plan import Configuration, Plan
 
 
 @dataclass(frozen=True, slots=True)
