@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import workers
+from backend import settings
 from backend.storage import engine, schema
 from backend.storage.files import Files
 from tests import databases, homes, real_data, warehouses
@@ -202,3 +203,12 @@ def _shuffle(items: list[pytest.Item], seed: str) -> None:
     chance.shuffle(items)
     files = list(dict.fromkeys(item.path for item in items))
     items.sort(key=lambda item: files.index(item.path))
+
+
+@pytest.fixture
+def mlflow_is_told(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What is written down for mlflow, as it is outside of tests."""
+    monkeypatch.setenv("LOUPE_MLFLOW_URI", "default")
+    settings.current.cache_clear()
+    yield
+    settings.current.cache_clear()

@@ -25,6 +25,7 @@ from tests.workers.handlers.places import Place
 from tests.workers.scaling import devices
 from workers import cluster, handlers
 
+pytestmark = pytest.mark.usefixtures("mlflow_is_told")
 MANY = (1, 2, 4, 16, 64)
 
 

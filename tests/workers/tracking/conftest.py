@@ -35,8 +35,13 @@ def tracked(sqlite: Database, files: Files, tmp_path: Path, empty_store: Path) -
     return stores.beside(sqlite, files, tmp_path, empty_store)
 
 
+@pytest.fixture(autouse=True)
+def _told(mlflow_is_told: None) -> None:
+    """Here mlflow is told."""
+
+
 @pytest.fixture
-def off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def off(_told: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nobody is told of anything."""
     monkeypatch.setenv("LOUPE_MLFLOW_URI", "off")
     settings.current.cache_clear()

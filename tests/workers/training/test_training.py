@@ -157,6 +157,7 @@ def test_predictions_of_other_pictures_are_refused(
     assert "found.csv has no box of a class of this project" in judged.error
 
 
+@pytest.mark.usefixtures("mlflow_is_told")
 def test_a_training_can_be_found_in_mlflow(house: House, project: Project) -> None:
     """A process of a worker tells it; the training itself never heard of mlflow."""
 

@@ -58,6 +58,7 @@ def test_the_best_of_many_stands_in_the_registry_with_its_parameters(place: Plac
     assert (search.state, search.facts["model"]) == (JobState.DONE, details.model.name)
 
 
+@pytest.mark.usefixtures("mlflow_is_told")
 def test_each_trial_is_a_run_under_that_of_its_search(place: Place) -> None:
     begun = ask(place, place.sample(IMAGES), trials=6)
     place.carry_out(place.claim())
@@ -71,6 +72,7 @@ def test_each_trial_is_a_run_under_that_of_its_search(place: Place) -> None:
     assert curves_ == [[each["epoch"] for each in one.epochs] for one in found]
 
 
+@pytest.mark.usefixtures("mlflow_is_told")
 def test_a_trial_that_processes_die_of_has_failed_as_a_run_too(place: Place) -> None:
     begun = ask(place, place.sample(IMAGES), trials=2)
     with place.database.write.begin() as session:

@@ -8,7 +8,7 @@ from alembic import op
 from backend.storage import types
 
 revision = "0022"
-down_revision = "0021"
+down_revision = "0019"
 branch_labels = None
 depends_on = None
 
