@@ -1,1 +1,1 @@
-"""How a search chooses what to try, when it ends a trial, and what is shown of many."""
+"""How a search chooses what to try, ends a trial, and shows many; may ask trials and storage."""
