@@ -39,6 +39,12 @@ def tune(
     at_once: Annotated[
         int, typer.Option(help="So many trials at once; 0: as many as there is room for.")
     ] = 0,
+    share: Annotated[
+        float, typer.Option(help="Part of a card that each takes, such as 0.5.")
+    ] = 1.0,
+    method: Annotated[
+        str, typer.Option(help="How values are chosen: random, or guided by what did well.")
+    ] = "random",
     space: Annotated[
         str,
         typer.Option(
@@ -85,6 +91,8 @@ def tune(
                 trials=trials,
                 hours=hours,
                 at_once=at_once,
+                share=share,
+                method=method,
                 space=space,
                 start=weights,
                 parameters=parameters,
@@ -150,7 +158,7 @@ def _tell(at: tools.Tools, search_id: int, as_json: bool) -> None:
         return
     best = searches.best(found)
     order = sorted(found, key=lambda one: (one.value is None, -(one.value or 0.0), one.number))
-    columns = ("trial", "state", "epochs", searches.figure(search.family), "seconds", "parameters")
+    columns = ("trial", "state", "epochs", trials.figure(search.family), "seconds", "parameters")
     terminal.table(columns, [_row(one) for one in order[:SHOWN]])
     if len(order) > SHOWN:
         terminal.say(f"and {len(order) - SHOWN:,} more: --json has them all")
@@ -178,6 +186,7 @@ def _document(search: Search, found: list[Trial]) -> dict[str, Any]:
         "state": search.state.value,
         "family": search.family,
         "space": search.space,
+        "method": search.method,
         "seconds": round(search.seconds, 1),
         **search.facts,
         "trials": [

@@ -182,7 +182,7 @@ def tried(
 ) -> list[TrialCard]:
     """Trials by their numbers, some at a time."""
     with at.read() as session:
-        figure = searches.figure(searches.get(session, search).family)
+        figure = trials.figure(searches.get(session, search).family)
         return [_trial(one, figure) for one in standings.page(session, search, after)]
 
 
@@ -190,12 +190,14 @@ def tried(
 def curves(
     search: int,
     at: premises.At,
-    trials: Annotated[list[Number], Query(default_factory=list, max_length=standings.CURVES)],
+    numbers: Annotated[
+        list[Number], Query(alias="trials", default_factory=list, max_length=standings.CURVES)
+    ],
 ) -> list[TrialCurve]:
     """The curves of the trials that are asked for."""
     with at.read() as session:
-        figure = searches.figure(searches.get(session, search).family)
-        found = standings.picked(session, search, trials)
+        figure = trials.figure(searches.get(session, search).family)
+        found = standings.picked(session, search, numbers)
     return [TrialCurve(one.number, _curve(one, figure)) for one in found]
 
 
@@ -248,7 +250,7 @@ def _card(search: Search, counts: Mapping[str, int]) -> SearchCard:
         seconds=search.seconds,
         epochs=int(search.parameters.get("epochs", 1)),
         stopping=search.stopping,
-        figure=searches.figure(search.family),
+        figure=trials.figure(search.family),
         counts=counts,
         best=search.facts.get("best"),
         model=str(search.facts.get("model", "")),
@@ -257,7 +259,7 @@ def _card(search: Search, counts: Mapping[str, int]) -> SearchCard:
 
 
 def _details(session: Session, search: Search) -> SearchDetails:
-    figure = searches.figure(search.family)
+    figure = trials.figure(search.family)
     leaders = standings.leaders(session, search.id)
     trouble = standings.trouble(session, search.id)
     card = _card(search, trials.counts(session, search.id))

@@ -53,7 +53,7 @@ class Tune(Request):
     """Try parameters of a search, trial after trial; the best one becomes the model.
 
     `start` names start weights, as that of a training does; so many trials go on `at_once`
-    (0: as many as the machine has room for).
+    (0: as many as there is room for), each on such a `share` of a card.
     """
 
     kind: ClassVar[str] = "tune"
@@ -61,6 +61,7 @@ class Tune(Request):
     model_id: int
     start: str = ""
     at_once: int = 0
+    share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ class Need:
 
     They stand alike on so many nodes; 0: as they fit.
 
-    `auto` takes cards where there are any or where they can come, else cores.
+    `auto` takes cards where there are any or where they can come, else cores; `share` is the part
+    of a card that each takes.
     """
 
     device: str = AUTO
@@ -30,16 +31,20 @@ class Need:
     memory_gb: float = 0.0
     cores: int = 1
     nodes: int = 0
+    share: float = 1.0
 
     @property
     def bundle(self) -> dict[str, float]:
         """What one process takes, as Ray counts it; `auto` must be decided before."""
-        card = {"GPU": 1.0} if self.device == GPU else {}
+        card = {"GPU": self.share} if self.device == GPU else {}
         memory = {"memory": self.memory_gb * 1e9} if self.memory_gb else {}
         return {"CPU": float(self.cores), **card, **memory}
 
     def __str__(self) -> str:
         each = f" with {self.memory_gb:g} GB{' each' if self.count > 1 else ''}"
+        if self.device == GPU and self.share < 1:
+            times = f"{self.count:,} × " if self.count > 1 else ""
+            return f"{times}{self.share:g} of a GPU{each * bool(self.memory_gb)}{self._on}"
         name, cores = NAMES[self.device], self.cores if self.device == CPU else 1
         return f"{many(self.count * cores, name)}{each * bool(self.memory_gb)}{self._on}"
 

@@ -10,14 +10,16 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend import families, spaces
-from backend.domain import FINAL, Job, JobState, Model, Search, Split, Task, Trial, TrialState
+from backend import spaces
+from backend.domain import FINAL, Job, JobState, Model, Search, Split, Trial, TrialState
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.models import registry, tracked, trainings, trials
+from backend.models.trials import METHODS
 from backend.projects import catalogue
 from backend.storage.tables import JobRow, SearchRow
 
+LEAST_SHARE = 0.05
 MOST_TRIALS, MOST_HOURS = 10_000, 1_000.0
 DEFAULTS = "the defaults"
 NO_DEFAULTS = "The defaults came to no end, so nothing can be held against them."
@@ -48,6 +50,8 @@ def ask(
     trials: int = 0,
     hours: float = 0.0,
     at_once: int = 0,
+    share: float = 1.0,
+    method: str = "random",
     space: str = "",
     start: str = "",
     parameters: Mapping[str, Any] | None = None,
@@ -57,7 +61,8 @@ def ask(
 ) -> Begun:
     """Freeze a snapshot, number a model and queue the search, all or nothing.
 
-    So many trials go on `at_once`; 0: as many as there is room for.
+    So many trials go on `at_once` (0: as many as there is room for), each on a `share` of a card.
+    By which `method` values are chosen is one of `trials.METHODS`.
     `space` is as `backend.spaces` reads it; what is not in it stays as `parameters` have it.
     `start` and `seed` are those of `trainings.retrain`.
     """
@@ -67,6 +72,12 @@ def ask(
     _check_budget(trials, hours)
     if not 0 <= at_once <= MOST_TRIALS:
         raise Invalid(f"At once there are from 1 to {MOST_TRIALS:,} trials, not {at_once}.")
+    if method not in METHODS:
+        raise Invalid(f"There is no method {method[:40]!r}; there are {', '.join(METHODS)}.")
+    if not LEAST_SHARE <= share <= 1:
+        raise Invalid(f"A trial takes from {LEAST_SHARE:g} to 1 of a card, not {share:g}.")
+    if share < 1 and int((parameters or {}).get("workers", 1)) > 1:
+        raise Invalid("A trial of several processes has a card for each: leave the share at 1.")
     catalogue.lock(session, project_id)
     queue.refuse_waiting(session, "tune", project_id=project_id)
     ready = trainings.prepare(session, project_id, family, start, parameters, seed, author)
@@ -80,6 +91,7 @@ def ask(
         snapshot_id=ready.snapshot.id,
         family=family,
         space=spaces.written(tried),
+        method=method,
         start=ready.parent.name if ready.parent else start,
         parameters=dict(ready.values),
         seed=ready.values["seed"],
@@ -90,7 +102,7 @@ def ask(
     session.add(row)
     session.flush()
     model = trainings.number(session, family, ready, start, author)
-    request = kinds.Tune(project_id, row.id, model.id, ready.begin, at_once)
+    request = kinds.Tune(project_id, row.id, model.id, ready.begin, at_once, share)
     return _queue(session, row, request, author, key)
 
 
@@ -205,11 +217,6 @@ def conclude(session: Session, search_id: int, facts: Mapping[str, Any]) -> None
     """Keep what came of it."""
     row = _row(session, search_id)
     row.facts = {**(row.facts or {}), **facts}
-
-
-def figure(family: str) -> str:
-    """By which figure of the validation images the trials of a family are told apart."""
-    return "map50" if families.find(family).task is Task.DETECT else "accuracy"
 
 
 def verdict(best: Trial, name: str, against: Mapping[str, Any], split: str) -> str:

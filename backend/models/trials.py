@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from backend import spaces
-from backend.domain import Search, Trial, TrialState
+from backend import families, spaces
+from backend.domain import Search, Task, Trial, TrialState
 from backend.errors import NotFound, Refused
-from backend.models.search import sampling
+from backend.models.search import guided, sampling
 from backend.storage.tables import TrialRow
 from backend.storage.types import now
 
@@ -21,7 +21,14 @@ DIED = (
     f"The process that tried it ended {MOST_TRIES} times before an epoch was done, perhaps for "
     "want of memory."
 )
+RANDOM, GUIDED = "random", "guided"
+METHODS = (RANDOM, GUIDED)
 Row = TrialRow
+
+
+def figure(family: str) -> str:
+    """By which figure of the validation images the trials of a family are told apart."""
+    return "map50" if families.find(family).task is Task.DETECT else "accuracy"
 
 
 def of_search(session: Session, search_id: int) -> list[Trial]:
@@ -55,8 +62,7 @@ def draw(session: Session, search: Search, known: list[Trial]) -> Trial | None:
     number = len(known)
     if search.trials and number >= search.trials:
         return None
-    tried = [dict(one.parameters) for one in known]
-    values = sampling.draw(spaces.parse(search.family, search.space), search.seed, number, tried)
+    values = _values(search, number, known)
     if values is None:
         return None
     row = Row(search_id=search.id, number=number, parameters=values)
@@ -144,6 +150,13 @@ def to_trial(row: Row) -> Trial:
         error=row.error,
         weights=row.weights,
     )
+
+
+def _values(search: Search, number: int, known: list[Trial]) -> dict[str, float] | None:
+    space = spaces.parse(search.family, search.space)
+    if search.method == GUIDED:
+        return guided.draw(space, search.seed, number, known, figure(search.family))
+    return sampling.draw(space, search.seed, number, [dict(one.parameters) for one in known])
 
 
 def _end(row: Row, state: TrialState, value: float | None = None, error: str = "") -> None:

@@ -96,14 +96,14 @@ def may_grow() -> bool:
 def hold(ray: Any, need: Need, tell: Tell) -> Reservation:
     """The same, for who releases it: it goes with this process at the latest."""
     if need.device != needs.AUTO:
-        return _come(_ask(ray, need), tell, other_than_cards=False)
+        return _come(ask(ray, need), tell, other_than_cards=False)
     if cards(ray):
-        return _come(_ask(ray, replace(need, device=needs.GPU)), tell, other_than_cards=False)
+        return _come(ask(ray, replace(need, device=needs.GPU)), tell, other_than_cards=False)
     if may_grow():
         with contextlib.suppress(_CannotCome):
-            asked = _ask(ray, replace(need, device=needs.GPU))
+            asked = ask(ray, replace(need, device=needs.GPU))
             return _come(asked, tell, other_than_cards=True)
-    return _come(_ask(ray, replace(need, device=needs.CPU)), tell, other_than_cards=False)
+    return _come(ask(ray, replace(need, device=needs.CPU)), tell, other_than_cards=False)
 
 
 def check_patience(waited: float, sentence: str) -> None:
@@ -113,7 +113,8 @@ def check_patience(waited: float, sentence: str) -> None:
         raise Refused(f"Given up after {minutes:g} minutes (LOUPE_NODE_MINUTES). {sentence}")
 
 
-def _ask(ray: Any, need: Need) -> Reservation:
+def ask(ray: Any, need: Need) -> Reservation:
+    """Ask for what is needed, and do not wait for it; the device is decided."""
     group = ray.util.placement_group([need.bundle] * need.count, **_places(ray, need))
     return Reservation(ray, need, group, Asking(ray, group.id.hex()))
 

@@ -15,8 +15,9 @@ from workers.context import Context
 from workers.evaluation import appraisal
 from workers.handlers import train
 from workers.training import basics
-from workers.tuning import conclusion, seats, trying
+from workers.tuning import actors, conclusion, seats, trying
 from workers.tuning.pool import Pool
+from workers.tuning.processes import Processes
 from workers.tuning.study import Study
 
 MOST_AT_ONCE = 1_000
@@ -40,7 +41,7 @@ def run(context: Context) -> Mapping[str, Any]:
     result = conclusion.known(study, request.model_id)
     while result is None:
         study.sweep()
-        _carry_out(study, 1 if joined else request.at_once)
+        _carry_out(study, request, ray)
         provenance = train.provenance_of(context, search.snapshot_id, request.start)
         result = conclusion.conclude(study, request.model_id, provenance)
     return result
@@ -52,14 +53,26 @@ def _device(search: Search) -> str:
     return appraisal.device() if settings.current().ray_address else basics.device(asked)
 
 
-def _carry_out(study: Study, at_once: int) -> None:
-    """Several trials at once, where more than one fits."""
-    given = study.search.parameters
-    need = Need(given.get("device", needs.AUTO), 1, float(given.get("memory_gb", 0.0)))
-    places = seats.of_machine(need, at_once, study.search.trials or MOST_AT_ONCE)
-    if len(places) > 1:
-        with Pool(study, places) as pool:
+def _carry_out(study: Study, request: kinds.Tune, ray: Any) -> None:
+    """Several trials at once where more than one fits; those of several processes go in turn."""
+    given, most = study.search.parameters, study.search.trials or MOST_AT_ONCE
+    need = Need(
+        given.get("device", needs.AUTO),
+        memory_gb=float(given.get("memory_gb", 0.0)),
+        share=request.share,
+    )
+    if int(given.get("workers", 1)) > 1:
+        _in_turn(study)
+    elif ray is not None:
+        with Pool(study, actors.opened(study, ray, need, request.at_once, most)) as pool:
             pool.run()
-        return
+    elif len(places := seats.of_machine(need, request.at_once, most)) > 1:
+        with Pool(study, Processes(places)) as pool:
+            pool.run()
+    else:
+        _in_turn(study)
+
+
+def _in_turn(study: Study) -> None:
     while (trial := study.next()) is not None:
         trying.carry_out(study, trial)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any, Protocol
 
 from backend.errors import Enough, LoupeError, Refused
 from workers.families.base import Parameters, TrainingSet
@@ -43,10 +44,20 @@ class Errand:
     folder: Path
 
 
+class Wire(Protocol):
+    """What connects who carries out with who gives: a pipe, or what stands for one."""
+
+    def send(self, obj: Any, /) -> None:
+        """Say something."""
+
+    def recv(self) -> Any:
+        """Wait for a word."""
+
+
 class ByPipe:
     """The reporter of such a process."""
 
-    def __init__(self, pipe: Connection) -> None:
+    def __init__(self, pipe: Wire) -> None:
         self.pipe = pipe
 
     def progress(self, fraction: float, message: str) -> None:
@@ -71,7 +82,7 @@ def serve(pipe: Connection, seat: Seat) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = seat.card
     try:
         while True:
-            _carry_out(pipe, pipe.recv())
+            carry_out(pipe, pipe.recv())
     except (EOFError, OSError, KeyboardInterrupt):
         return
 
@@ -86,7 +97,8 @@ def reason(error: Exception) -> str:
     return f"It stopped with {type(error).__name__}{f': {said[0][:300]}' if said else ''}."
 
 
-def _carry_out(pipe: Connection, errand: Errand) -> None:
+def carry_out(pipe: Wire, errand: Errand) -> None:
+    """Train, and say how it ended."""
     family = importlib.import_module(errand.module)
     try:
         trained = family.train(

@@ -1,164 +1,134 @@
-"""Several trials at once: a process a seat, which the job feeds, hears and ends."""
+"""Several trials at once: hands that the job feeds, hears, and answers after each epoch."""
 
 from __future__ import annotations
 
-import logging
 import time
-from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import connection
-from multiprocessing.process import BaseProcess
 from typing import Any, Self
 
-from backend import apart, families
+from backend import families
 from backend.domain import Trial, TrialState
 from backend.errors import Cancelled, Enough, Refused
 from workers.families.base import Parameters
 from workers.tuning import errands, trying
-from workers.tuning.errands import Errand, Seat
+from workers.tuning.errands import Errand
+from workers.tuning.hands import Hand, Hands, Lost
 from workers.tuning.study import Study
 from workers.tuning.trying import TrialReporter
 
-log = logging.getLogger(__name__)
-LOOK_UP = 0.4  # seconds, after which we see whether we should go on
-AGAIN = 5.0  # and whether somebody has allowed more trials
+AGAIN = 5.0  # seconds, after which we see whether somebody has allowed more trials
 
 
-@dataclass(eq=False, slots=True)
-class Sitting:
-    """A process on its seat, our end of its pipe, and the trial that it carries out, if any."""
+@dataclass(slots=True)
+class Busy:
+    """The trial that a hand carries out, and why it was told to end it, if it was."""
 
-    seat: Seat
-    process: BaseProcess
-    pipe: connection.Connection
-    reporter: TrialReporter | None = None
+    reporter: TrialReporter
     why: Enough | Refused | None = None
 
 
 class Pool:
-    """The processes of a search; `with` it."""
+    """The hands of a search; `with` it."""
 
-    def __init__(self, study: Study, seats: list[Seat]) -> None:
-        self.study = study
-        self.sittings = [_start(seat) for seat in seats]
+    def __init__(self, study: Study, hands: Hands) -> None:
+        self.study, self.hands = study, hands
+        self.busy: dict[Hand, Busy] = {}
         self.ask_at = 0.0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for one in self.sittings:
-            one.process.kill()
-        for one in self.sittings:
-            one.process.join()
-            one.pipe.close()
+        self.hands.close()
 
     def run(self) -> None:
-        """Carry out all trials that there are, as many at once as there are seats."""
+        """Carry out all trials that there are, as many at once as there are hands."""
         try:
             while True:
-                self._feed()
-                if not self._taken():
+                over = self._feed()
+                if over and not self.busy:
                     return
-                self._hear()
+                for hand, said in self.hands.heard():
+                    self._take(hand, said)
                 self.study.context.check()
         except Cancelled:
-            for one in self.sittings:
-                if one.reporter:
-                    self.study.let_go(one.reporter.trial)
+            for one in self.busy.values():
+                self.study.let_go(one.reporter.trial)
             raise
 
-    def _taken(self) -> set[int]:
-        return {one.reporter.trial.number for one in self.sittings if one.reporter}
-
-    def _feed(self) -> None:
-        """Give every free process a trial."""
-        for one in self.sittings:
-            while not one.reporter and time.monotonic() >= self.ask_at:
-                trial = self.study.next(self._taken())
+    def _feed(self) -> bool:
+        """Give every free hand a trial; tells whether none is left that could be given."""
+        for hand in list(self.hands.ready()):
+            while hand not in self.busy:
+                if time.monotonic() < self.ask_at:
+                    return True
+                trial = self.study.next({one.reporter.trial.number for one in self.busy.values()})
                 if trial is None:
                     self.ask_at = time.monotonic() + AGAIN
-                    return
-                self._give(one, trial)
+                    return True
+                if not self._give(hand, trial):
+                    break
+        return False
 
-    def _give(self, one: Sitting, trial: Trial) -> None:
-        begun = self.study.begin(trial, one.seat.name)
+    def _give(self, hand: Hand, trial: Trial) -> bool:
+        """Whether the hand still lives; a trial that has no reason to go on ends at once."""
+        begun = self.study.begin(trial, hand.name)
         if begun.state is not TrialState.RUNNING:
-            return
+            return True
         reporter, given = TrialReporter(self.study, begun), self.study.parameters(begun)
         try:
             self.study.judge(begun, int(given.get("epochs", 1)))
         except Enough as enough:
             trying.ended(self.study, reporter, enough)
-            return
-        folder = self.study.folder(begun.number)
+            return True
+        try:
+            hand.give(self._errand(begun, given))
+        except Lost:
+            self.hands.replace(hand)
+            return False
+        self.busy[hand] = Busy(reporter)
+        return True
+
+    def _errand(self, trial: Trial, given: dict[str, Any]) -> Errand:
+        folder = self.study.folder(trial.number)
         folder.mkdir(parents=True, exist_ok=True)
         module = families.find(self.study.search.family).module
         data, start = self.study.laid_out.set, self.study.start
-        try:
-            one.pipe.send(Errand(module, data, start, Parameters(**given), folder))
-        except OSError:
-            self._bury(one)
-            return
-        one.reporter, one.why = reporter, None
+        return Errand(module, data, start, Parameters(**given), folder)
 
-    def _hear(self) -> None:
-        """What the processes say; one that has died is replaced, and its trial begins again."""
-        pipes: dict[Any, Sitting] = {one.pipe: one for one in self.sittings}
-        for pipe in connection.wait(pipes, LOOK_UP):
-            one = pipes[pipe]
-            try:
-                said = one.pipe.recv()
-            except (EOFError, OSError):
-                self._bury(one)
-            else:
-                self._take(one, *said)
+    def _take(self, hand: Hand, said: tuple[Any, ...] | None) -> None:
+        """What a hand says; the trial of one that has died begins again."""
+        one = self.busy.get(hand)
+        if said is None:
+            self.busy.pop(hand, None)
+            self.ask_at = 0.0
+        elif one is not None:
+            self._heard(hand, one, *said)
 
-    def _take(self, one: Sitting, kind: str, *content: Any) -> None:
-        if one.reporter is None:
-            return
+    def _heard(self, hand: Hand, one: Busy, kind: str, *content: Any) -> None:
         if kind == "progress":
             one.reporter.progress(*content)
         elif kind == "epoch":
-            word = self._judged(one, *content)
-            with suppress(OSError):  # who has died meanwhile is buried in the next round
-                one.pipe.send(word)
+            hand.say(_judged(one, *content))
         elif kind == "broken":
             raise content[0]
         else:
-            self._end(one, one.reporter, kind, *content)
+            self._end(hand, one, kind, *content)
 
-    def _judged(self, one: Sitting, *told: Any) -> str:
-        """Keep an epoch; why it was the last one, if it was."""
-        assert one.reporter is not None
-        try:
-            one.reporter.epoch(*told)
-        except (Enough, Refused) as why:
-            one.why = why
-            return str(why)
-        return errands.GO_ON
-
-    def _end(self, one: Sitting, reporter: TrialReporter, kind: str, *content: Any) -> None:
-        one.reporter, self.ask_at = None, 0.0
-        if kind == "done":
-            trying.done(self.study, reporter, content[0])
-        else:
-            trying.ended(self.study, reporter, one.why or Refused(*content))
-
-    def _bury(self, one: Sitting) -> None:
-        one.process.kill()
-        one.process.join()
-        one.pipe.close()
-        log.warning("The process of a trial ended (%s); it is replaced.", one.process.exitcode)
-        self.sittings[self.sittings.index(one)] = _start(one.seat)
+    def _end(self, hand: Hand, one: Busy, kind: str, *content: Any) -> None:
+        del self.busy[hand]
         self.ask_at = 0.0
+        if kind == "done":
+            trying.done(self.study, one.reporter, content[0])
+        else:
+            trying.ended(self.study, one.reporter, one.why or Refused(*content))
 
 
-def _start(seat: Seat) -> Sitting:
-    made = apart.context("spawn")
-    ours, theirs = made.Pipe()
-    # No daemon: a training may start processes that read its pictures.
-    process = made.Process(target=errands.serve, args=(theirs, seat))  # type: ignore[attr-defined]
-    process.start()
-    theirs.close()
-    return Sitting(seat, process, ours)
+def _judged(one: Busy, *told: Any) -> str:
+    """Keep an epoch; why it was the last one, if it was."""
+    try:
+        one.reporter.epoch(*told)
+    except (Enough, Refused) as why:
+        one.why = why
+        return str(why)
+    return errands.GO_ON

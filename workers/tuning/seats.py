@@ -15,16 +15,19 @@ NEEDS = 1.2e9
 
 
 def of_machine(need: Need, wanted: int, most: int) -> list[Seat]:
-    """A seat a card, else a seat a core, as far as memory goes; `wanted` (0: all) says fewer."""
+    """A seat a card (or a part of one), else a core, as far as memory goes; `wanted`: at most."""
     cores = sorted(os.sched_getaffinity(0))
     cards = 0 if need.device == needs.CPU else _cards()
     each = max(NEEDS, need.memory_gb * 1e9)
     fit = max(1, int(psutil.virtual_memory().available / each))
-    count = min(wanted or most, most, fit, cards or len(cores))
+    count = min(wanted or most, most, fit, int(cards / need.share) or len(cores))
     if cards:
         named = names(cards)
-        return [Seat(f"cuda:{at}", _share(cores, at, count), named[at]) for at in range(count)]
-    return [Seat(_named(_share(cores, at, count)), _share(cores, at, count)) for at in range(count)]
+        return [
+            Seat(f"cuda:{at % cards}", share(cores, at, count), named[at % cards])
+            for at in range(count)
+        ]
+    return [Seat(_named(share(cores, at, count)), share(cores, at, count)) for at in range(count)]
 
 
 def names(cards: int) -> list[str]:
@@ -39,7 +42,7 @@ def _cards() -> int:
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
-def _share(cores: list[int], at: int, count: int) -> list[int]:
+def share(cores: list[int], at: int, count: int) -> list[int]:
     """Every so-manieth core; where there are fewer than seats, one of them."""
     return cores[at::count] or [cores[at % len(cores)]]
 

@@ -45,7 +45,7 @@ class Study:
     @property
     def figure(self) -> str:
         """By which figure trials are told apart."""
-        return searches.figure(self.search.family)
+        return trials.figure(self.search.family)
 
     def read(self) -> None:
         """Take what the rows say."""
@@ -62,19 +62,13 @@ class Study:
         for one in self.known.values():
             if one.state is TrialState.RUNNING and one.number not in taken:
                 return one
-        if self.is_over():
-            return None
-        return self._write(self._draw)
-
-    def is_over(self) -> bool:
-        """Whether a person or the hours say that it is enough; the defaults are always tried."""
-        self.search = self._write(self._count)
-        return self.search.stopping or (bool(self.known) and self._hours_are_over())
+        return self._write(self._advance)
 
     def begin(self, trial: Trial, device: str = "") -> Trial:
         """A process takes a trial up."""
 
         def write(session: Session) -> Trial:
+            self._count(session)
             begun = trials.begin(session, trial, device or self.device)
             if begun.state is not TrialState.RUNNING:
                 nested.end(session, self.search, begun, begun.state)
@@ -95,6 +89,7 @@ class Study:
         finite = {name: value for name, value in figures.items() if math.isfinite(value)}
 
         def write(session: Session) -> Trial:
+            self._count(session)
             nested.tell(session, self.search, trial, finite, epoch)
             return trials.epoch(session, trial, epoch, finite, seconds)
 
@@ -113,18 +108,20 @@ class Study:
         return ended
 
     def judge(self, trial: Trial, epochs: int) -> None:
-        """Raise Enough where a trial has no reason to go on."""
+        """Raise Enough where a trial, as it was kept last, has no reason to go on."""
         if trial.stopping:
             raise Enough("A person stopped it.")
-        self.search = self._write(self._count)
         if self.search.stopping:
             raise Enough("A person stopped the search.")
         if trial.number == 0:
             return
         if self._hours_are_over():
             raise Enough("The hours of the search were over.")
+        mine = self.curve(trial)
+        if not mine or halving.rung(mine, epochs) is None:
+            return
         others = [self.curve(one) for one in self.known.values() if one.number != trial.number]
-        if trial.epochs and halving.stops(self.curve(trial), others, epochs):
+        if halving.stops(mine, others, epochs):
             raise Enough("It lagged behind the others.")
 
     def curve(self, trial: Trial) -> Curve:
@@ -161,6 +158,13 @@ class Study:
         of = f" ({trial.number + 1} of {self.search.trials})" if self.search.trials else ""
         return f"Trial {trial.number}{of}"
 
+    def _advance(self, session: Session) -> Trial | None:
+        """A new trial, unless a person or the hours say no; the defaults are always tried."""
+        self._count(session)
+        if self.search.stopping or (self.known and self._hours_are_over()):
+            return None
+        return self._draw(session)
+
     def _draw(self, session: Session) -> Trial | None:
         drawn = trials.draw(session, self.search, list(self.known.values()))
         if drawn is not None:
@@ -168,10 +172,11 @@ class Study:
             nested.begin(session, self.search, drawn, self.parameters(drawn))
         return drawn
 
-    def _count(self, session: Session) -> Search:
-        found = searches.count(session, self.search.id, time.monotonic() - self.counted)
-        self.counted = time.monotonic()
-        return found
+    def _count(self, session: Session) -> None:
+        """Count what was searched, and hear what people have said meanwhile."""
+        now = time.monotonic()
+        self.search = searches.count(session, self.search.id, now - self.counted)
+        self.counted = now
 
     def _seconds(self) -> float:
         return self.search.seconds + time.monotonic() - self.counted

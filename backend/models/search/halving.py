@@ -23,15 +23,19 @@ def rungs(epochs: int) -> list[int]:
 
 def stops(mine: Curve, others: Sequence[Curve], epochs: int) -> bool:
     """Whether a trial ends after the last epoch of its curve; what is as good as others stays."""
-    before = mine[-2][0] if len(mine) > 1 else 0
-    passed = [rung for rung in rungs(epochs) if before < rung <= mine[-1][0]]
-    if not passed:
+    if (at := rung(mine, epochs)) is None:
         return False
-    rung = passed[-1]
-    there = [_best(each, rung) for each in others if each and each[-1][0] >= rung]
-    better = sum(value > _best(mine, rung) for value in there)
+    there = [_best(each, at) for each in others if each and each[-1][0] >= at]
+    better = sum(value > _best(mine, at) for value in there)
     return better >= max(1, (len(there) + 1) // THIRD)
 
 
-def _best(curve: Curve, rung: int) -> float:
-    return max(value for epoch, value in curve if epoch <= max(rung, curve[0][0]))
+def rung(mine: Curve, epochs: int) -> int | None:
+    """The rung that a trial has come to by the last epoch of its curve, if it has."""
+    before = mine[-2][0] if len(mine) > 1 else 0
+    passed = [each for each in rungs(epochs) if before < each <= mine[-1][0]]
+    return passed[-1] if passed else None
+
+
+def _best(curve: Curve, at: int) -> float:
+    return max(value for epoch, value in curve if epoch <= max(at, curve[0][0]))

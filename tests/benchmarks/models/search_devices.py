@@ -1,0 +1,137 @@
+"""How busy a search keeps made-up devices: `python -m … [DEVICES] [TRIALS] [SECONDS] [SHARE]`.
+
+Real Ray, one node, an actor a device; each trial sleeps as a card would compute. A device is busy
+as long as its trials last, from the first one's start to the last one's end as its process saw it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+
+from backend import families, spaces
+from backend.domain import Task
+from backend.families import Family
+from backend.models import searches, trials
+from tests.workers.handlers import places
+from tests.workers.tuning import curves, nodes
+from workers import handlers, runner
+from workers.families.base import Parameters, Reporter, Trained, TrainingSet
+
+NAME = "sleeping"
+FAMILY = Family(NAME, "Sleeping", Task.DETECT, "tests.benchmarks.models.search_devices", {})
+Spans = dict[str, list[tuple[float, float]]]
+load = curves.load
+
+
+def train(
+    data: TrainingSet, begin: Path | None, parameters: Parameters, reporter: Reporter, folder: Path
+) -> Trained:
+    """One epoch that takes its time."""
+    del data, begin
+    began = time.time()
+    time.sleep(float(parameters.extra["pause"]))
+    worth = curves.worth(parameters.learning_rate, 1)
+    reporter.epoch(1, 1, {"loss": 1.0, "map50": worth})
+    path = folder / "model.bin"
+    path.write_text("")
+    with (folder.parent.parent / "times.txt").open("a") as story:
+        story.write(f"{os.getpid()} {began} {time.time()}\n")
+    return Trained(path, {"map50": worth})
+
+
+def prepare() -> None:
+    """Add the rows that every family has."""
+    families.FAMILIES[NAME] = FAMILY
+    spaces.TUNABLES[NAME] = (curves.RATE,)  # type: ignore[index]
+
+
+def main(devices: int, count: int, seconds: float, share: float) -> None:
+    """One search; prints how busy devices and driver were."""
+    prepare()
+    with tempfile.TemporaryDirectory() as folder, nodes.cluster(devices, cores=128) as cluster:
+        place = places.make(Path(folder) / "home")
+        project = place.sample(12)
+        with place.database.write.begin() as session:
+            begun = searches.ask(
+                session, project, NAME, trials=count, seed=1, share=share,
+                parameters={"epochs": 1, "learning_rate": 1e-4, "extra": {"pause": seconds}},
+            )  # fmt: skip
+        story = place.settings.home / "jobs" / str(begun.job.id) / "times.txt"
+        process = _start(place.settings.home, cluster)
+        used, wall = _followed(process, story, count)
+        with place.database.read() as session:
+            found = trials.of_search(session, begun.search.id)
+        place.database.close()
+        spans = _spans(story)
+    names = {one.device for one in found}
+    busy = [_busy(one) for one in spans.values()]
+    print(
+        f"{devices} devices, {count} trials of {seconds:g} s, share {share:g}: {len(busy)} actors, "
+        f"{len(names)} device names; busy mean {sum(busy) / len(busy):.1%}, least {min(busy):.1%}; "
+        f"driver {used / wall:.1%} of a core over {wall:.0f} s; load {os.getloadavg()[0]:.0f}"
+    )
+
+
+def _start(home: Path, cluster: nodes.Nodes) -> subprocess.Popen[bytes]:
+    own = {"LOUPE_HOME": str(home), "LOUPE_MLFLOW_URI": "off", **cluster.settings}
+    command = [sys.executable, "-m", FAMILY.module, "attempt", str(home)]
+    return subprocess.Popen(command, env={**os.environ, **own})
+
+
+def _followed(process: subprocess.Popen[bytes], story: Path, count: int) -> tuple[float, float]:
+    """The processor seconds of the driver from the first trial's end to the last one's, and these.
+
+    All of its threads count, those of Ray as well.
+    """
+    driver, first = psutil.Process(process.pid), (0.0, 0.0)
+    last = first
+    while process.poll() is None and _count(story) < count:
+        if story.is_file():
+            now = time.monotonic(), sum(driver.cpu_times()[:2])
+            first, last = (first if first[0] else now), now
+        time.sleep(0.5)
+    process.wait()
+    return last[1] - first[1], last[0] - first[0]
+
+
+def _count(story: Path) -> int:
+    return len(story.read_text().splitlines()) if story.is_file() else 0
+
+
+def _spans(story: Path) -> Spans:
+    found: Spans = defaultdict(list)
+    for line in story.read_text().splitlines():
+        who, began, ended = line.split()
+        found[who].append((float(began), float(ended)))
+    return found
+
+
+def _busy(spans: Sequence[tuple[float, float]]) -> float:
+    whole = max(end for _, end in spans) - min(begin for begin, _ in spans)
+    return sum(end - begin for begin, end in spans) / whole
+
+
+def _attempt(home: Path) -> None:
+    """As a worker's runner does it."""
+    prepare()
+    place = places.make(home)
+    job = place.claim()
+    runner.carry_out(place.database, job, lambda: handlers.find(job.kind).run(place.context(job)))
+    place.database.close()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["attempt"]:
+        _attempt(Path(sys.argv[2]))
+    else:
+        asked = [float(one) for one in sys.argv[1:]] + [64, 500, 10, 1][len(sys.argv) - 1 :]
+        main(int(asked[0]), int(asked[1]), asked[2], asked[3])

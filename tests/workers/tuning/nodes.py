@@ -1,0 +1,109 @@
+"""A cluster of raylets on this machine, each with devices that are made up."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from tests.workers import running
+
+MAIN = "from ray.scripts.scripts import main; main()"
+TOKEN = "0123456789abcdef" * 4
+OBJECTS = 80_000_000
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Where it is, and the process of each node; the first one is the head."""
+
+    address: str
+    nodes: Sequence[subprocess.Popen[bytes]]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What a worker needs to work on it."""
+        return {
+            "LOUPE_RAY_ADDRESS": self.address,
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": TOKEN,
+        }
+
+    def actors(self, name: str, node: int | None = None) -> list[psutil.Process]:
+        """The processes of actors of that class, of all nodes or of one."""
+        found = []
+        for one in self.nodes if node is None else [self.nodes[node]]:
+            with suppress(psutil.Error):
+                children = psutil.Process(one.pid).children(recursive=True)
+                found += [each for each in children if f"ray::{name}" in running.line(each)]
+        return found
+
+
+@contextmanager
+def cluster(*gpus: int, cores: int = 1) -> Iterator[Nodes]:
+    """A node for each number of cards; they end with all that runs on them."""
+    folder = Path(tempfile.mkdtemp(prefix="ln", dir="/tmp"))
+    address = f"127.0.0.1:{running.free_port()}"
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        for number, cards in enumerate(gpus):
+            port = address.rpartition(":")[2]
+            where = ["--head", f"--port={port}", "--include-dashboard=false"]
+            where += [f"--temp-dir={folder}"]
+            options = where if number == 0 else [f"--address={address}"]
+            options += [f"--num-cpus={cores}", f"--num-gpus={cards}"]
+            started.append(_node(folder / f"{number}.log", options))
+        yield Nodes(address, started)
+    finally:
+        for one in started:
+            end(one)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def end(node: subprocess.Popen[bytes]) -> None:
+    """Kill a node with all its processes."""
+    known = [node.pid]
+    with suppress(psutil.Error):
+        known += [one.pid for one in psutil.Process(node.pid).children(recursive=True)]
+    for pid in known:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    node.wait()
+
+
+def _node(log: Path, options: Sequence[str]) -> subprocess.Popen[bytes]:
+    own = {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": TOKEN,
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [sys.executable, "-c", MAIN, "start", "--block", *options]
+    command += [f"--object-store-memory={OBJECTS}"]
+    with log.open("wb") as told:
+        node = subprocess.Popen(
+            command,
+            env={**os.environ, **own},
+            stdout=told,
+            stderr=told,
+            start_new_session=True,
+        )
+    end_ = time.monotonic() + 120.0
+    while "Ray runtime started" not in (said := log.read_text()[-2000:]):
+        assert node.poll() is None, said
+        assert time.monotonic() < end_, said
+        time.sleep(0.2)
+    return node
