@@ -20,7 +20,8 @@ from backend import spaces
 from backend.domain import JobState, Search, Trial, TrialState
 from backend.families import FAMILIES
 from backend.models import searches, trials
-from backend.models.search import standings
+from backend.models.search import insight, standings
+from backend.models.search.insight import Insight
 from backend.models.search.standings import Step
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
@@ -199,6 +200,13 @@ def curves(
         figure = trials.figure(searches.get(session, search).family)
         found = standings.picked(session, search, numbers)
     return [TrialCurve(one.number, _curve(one, figure)) for one in found]
+
+
+@router.get("/searches/{search}/insight")
+def insights(search: int, at: premises.At) -> Insight:
+    """How values and worth hang together, drawn and counted."""
+    with at.read() as session:
+        return insight.of_search(session, searches.get(session, search))
 
 
 @router.post("/searches/{search}/stop")

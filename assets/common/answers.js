@@ -10,6 +10,7 @@
  *   within_detections: Kappa}} Agreement
  * @typedef {{cores: number, gpus: number, memory_gb: number}} Amounts
  * @typedef {{runs: RunCard[], jobs: JobCard[]}} AtWork
+ * @typedef {{name: string, low: number, high: number, explains: number | null}} Axis
  * @typedef {{job: JobCard, model: ModelCard}} BegunTraining
  * @typedef {{image: number, name: string, sha256: string, width: number, height: number, group: string,
  *   verdict: string, said_by: string, worst: number | null, defects: DefectMark[]}} BoardCard
@@ -83,6 +84,7 @@
  * @typedef {{items: DeskImage[]}} ImagesOfRun
  * @typedef {{token?: string, path?: string, format?: string, masks?: string, lot?: string}} ImportForm
  * @typedef {{epochs?: number, key?: string}} InFull
+ * @typedef {{ended: number, axes: Axis[], lines: TrialLine[]}} Insight
  * @typedef {{id: number, kind: string, title: string, project: number | null, state: JobState,
  *   attempt: number, author: string, at: string, progress: number, message: string, error: string,
  *   result: Record<string, any>, started: string | null, finished: string | null, worker: string,
@@ -221,6 +223,7 @@
  * @typedef {{number: number, state: TrialState, parameters: Record<string, number>, words: string,
  *   epochs: number, value: number | null, device: string, seconds: number, error: string}} TrialCard
  * @typedef {{number: number, curve: Point[]}} TrialCurve
+ * @typedef {{number: number, value: number, places: number[]}} TrialLine
  * @typedef {"running" | "done" | "stopped" | "failed"} TrialState
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number}} TriedBox
  * @typedef {{job: JobCard, width: number, height: number}} TriedPicture

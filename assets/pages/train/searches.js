@@ -5,6 +5,7 @@ import { get, send, token } from "../../common/net.js";
 import { attempt, toast } from "../../common/site.js";
 import { many, share, span } from "../../common/words.js";
 import { drawing } from "./trials.js";
+import { seen } from "./insight.js";
 
 /** @typedef {import("../../common/answers.js").SearchCard} Card */
 /** @typedef {import("../../common/answers.js").SearchDetails} Details */
@@ -30,6 +31,9 @@ export class Searches {
     this.trials = h("input", { type: "number", min: 1, value: 20 });
     this.epochs = h("input", { type: "number", min: 1, placeholder: "as above" });
     this.space = h("input", { type: "text", maxLength: 1000 });
+    /** @type {import("../../common/answers.js").Insight} */
+    this.insight = { ended: 0, axes: [], lines: [] };
+    this.known = ""; // of which search, with how many trials at their end, that is
     this.read = { search: 0, pages: 0 }; // how many pages of all its trials are read
     this.form = h(
       "details.inside.for-labeler",
@@ -65,8 +69,16 @@ export class Searches {
     if (!newest) return fill(this.found);
     /** @type {Details} */
     const details = await get(`/api/searches/${newest.id}`);
-    const [curves, others] = await Promise.all([this.curves(details), this.others(details)]);
-    redraw(this.found, [details, curves, others], () => this.shown(details, curves, others));
+    const [curves, others] = await Promise.all([
+      this.curves(details),
+      this.others(details),
+      this.look(details),
+    ]);
+    redraw(
+      this.found,
+      [details, curves, others, this.insight],
+      () => this.shown(details, curves, others),
+    );
   }
 
   /** The curves of the best, of the defaults and of what is under way. @param {Details} search */
@@ -76,6 +88,14 @@ export class Searches {
     );
     const asked = [...new Set(numbers)].slice(0, CURVES).map((one) => `trials=${one}`).join("&");
     return /** @type {Promise<Curve[]>} */ (get(`/api/searches/${search.id}/curves?${asked}`));
+  }
+
+  /** Only a trial that came to its end changes how values and worth hang together. @param {Details} search */
+  async look(search) {
+    const known = `${search.id} ${search.counts.done ?? 0}`;
+    if (known === this.known) return;
+    this.insight = await get(`/api/searches/${search.id}/insight`);
+    this.known = known;
   }
 
   /** All trials up to where somebody has read on. @param {Details} search */
@@ -129,6 +149,7 @@ export class Searches {
       ),
       h("div.inside", {}, h("p", {}, told(search)), search.verdict && h("p", {}, search.verdict)),
       rows.length > 0 && h("div.inside.curves", {}, drawing(search, curves)),
+      seen(this.insight),
       rows.length > 0 &&
       h(
         "table",

@@ -11,7 +11,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDE = 300, HIGH = 120, EDGE = 6;
 const PLAIN = "#9aa3ad", FIRST = "#e69f00", BEST = "#009e73";
 
-/** Both drawings. @param {Details} search @param {readonly Curve[]} curves */
+/** The drawings. @param {Details} search @param {readonly Curve[]} curves */
 export function drawing(search, curves) {
   const lines = curves.filter((one) => one.curve.length > 0).map((one) => ({
     points: one.curve.map((point) => /** @type {Point} */ ([point.epoch, point.value])),
@@ -21,10 +21,13 @@ export function drawing(search, curves) {
   lines.sort((a, b) => Number(a.color !== PLAIN) - Number(b.color !== PLAIN));
   const last = Math.max(search.epochs, ...lines.flatMap((line) => line.points.map(([epoch]) => epoch)));
   const points = risen(search);
+  const longest = search.rise.at(-1)?.seconds ?? 0;
   return [
     lines.length > 0 && picture("The best trials and those under way, over their epochs", lines, 1, last),
     points.length > 0 &&
     picture("Best so far over the trials", [{ points, color: BEST }], 0, points[points.length - 1][0]),
+    search.rise.length > 1 &&
+    picture("Best so far over time", [{ points: overTime(search), color: BEST }], 0, longest),
   ];
 }
 
@@ -34,6 +37,11 @@ export function risen({ rise, counts }) {
   const last = Object.values(counts).reduce((sum, one) => sum + one, 0) - 1;
   const top = points.at(-1);
   return top && last > top[0] ? [...points, /** @type {Point} */ ([last, top[1]])] : points;
+}
+
+/** The same over the seconds since it began. @param {Pick<Details, "rise">} search */
+function overTime({ rise }) {
+  return rise.map((one) => /** @type {Point} */ ([one.seconds, one.value]));
 }
 
 /**
@@ -69,7 +77,7 @@ export function picture(words, lines, from, to, told = (_, high) => share(high))
 }
 
 /** @param {string} name @param {Record<string, any>} attributes */
-function make(name, attributes) {
+export function make(name, attributes) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
   return element;

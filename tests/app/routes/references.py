@@ -61,6 +61,7 @@ GET /api/runs/{run}/undo run=run image=image
 GET /api/runs/{run}/wall run=run label~called | offset limit
 GET /api/searches/{search} search=search
 GET /api/searches/{search}/curves search=search | trials
+GET /api/searches/{search}/insight search=search
 GET /api/searches/{search}/trials search=search | after
 GET /api/warehouse
 GET /api/why/{subject} subject=subject

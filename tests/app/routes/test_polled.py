@@ -124,7 +124,7 @@ def test_a_finished_run_is_counted_no_more(filled: Premises, asking: TestClient)
     assert not [one for one in statements if "FROM detection" in one or "FROM run_image" in one]
 
 
-@pytest.mark.parametrize("what", ["", "/curves?trials=0&trials=1&trials=2"])
+@pytest.mark.parametrize("what", ["", "/curves?trials=0&trials=1&trials=2", "/insight"])
 def test_ten_times_the_trials_are_no_longer_answer(
     filled: Premises, asking: TestClient, what: str
 ) -> None:
@@ -145,7 +145,12 @@ def _searched(premises: Premises, count: int) -> int:
         project = catalogue.find(session, "few").id
         snapshot = snapshots.freeze(session, project, 1, "ann")
         row = SearchRow(
-            project_id=project, snapshot_id=snapshot.id, family="yolo", space="", seed=1, trials=999
+            project_id=project,
+            snapshot_id=snapshot.id,
+            family="yolo",
+            space="lr=1e-4..1e-2,batch=4|8",
+            seed=1,
+            trials=999,
         )
         session.add(row)
         session.flush()
