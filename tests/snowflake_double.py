@@ -1,6 +1,7 @@
 """What Snowflake's emulator lacks, answered before it is asked.
 
-LIST of a path, GET, REMOVE, and PUT to a place that stands in quotes.
+LIST of a path, GET, REMOVE, and PUT to a place that stands in quotes; models are in
+`tests.snowflake_registry`.
 
 Snowflake's own connector talks to it and moves the files. Each answer stands on a sentence of
 Snowflake's documentation, which stands beside it.
@@ -23,6 +24,8 @@ from fakesnow.server import sessions
 from fakesnow.transforms import stage
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tests import snowflake_registry
+
 FETCHED = "fetched.log"  # what was handed out, a line a file, in the folder that it runs in
 WORDS = re.compile(r"\s*(LIST|LS|GET|REMOVE|RM)\s+('(?:[^'\\]|\\.|'')*'|\S+)(.*)", re.I | re.S)
 # "If the stage name or path includes spaces or special characters, it must be enclosed in single
@@ -33,6 +36,7 @@ STAGES = (
     "SELECT 1 FROM _fs_global._fs_information_schema._fs_stages "
     "WHERE database_name = ? AND schema_name = ? AND name = ?"
 )
+MODELS = snowflake_registry.Models()
 PART = re.compile(r'"((?:[^"]|"")*)"|([^./"]+)')
 
 
@@ -45,6 +49,8 @@ def _app(behind: ASGIApp) -> ASGIApp:
         sql = _sql(scope, body)
         if put := PUT.fullmatch(sql):
             answer = _taken_in(scope, _text(put[2]), _text(put[3]))
+        elif known := MODELS.answer(sql, lambda one: _folder(scope, one)):
+            answer = _refusal(known) if isinstance(known, str) else _rows(*known)
         elif found := WORDS.fullmatch(sql):
             answer = _answer(scope, found[1].upper(), _text(found[2]), found[3])
         else:
@@ -55,6 +61,12 @@ def _app(behind: ASGIApp) -> ASGIApp:
         await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
 
     return app
+
+
+def _folder(scope: Scope, reference: str) -> Path:
+    """Where the files of a place lie."""
+    root, prefix, _ = _place(scope, reference)
+    return root / prefix
 
 
 def _answer(scope: Scope, word: str, reference: str, rest: str) -> dict[str, Any]:

@@ -29,3 +29,14 @@ def once(found: Detections, places: Sequence[int]) -> Detections:
     if len(set(there)) == len(there):
         return moved
     return nms.suppress(moved, SAME, len(moved))
+
+
+def likeliest(found: Detections, places: Sequence[int]) -> Detections:
+    """A row a class of now, the likeliest first; merged classes have one chance together."""
+    moved = renumbered(found, places)
+    chances: dict[float, float] = {}
+    for *_, score, place in moved.tolist():
+        chances[place] = chances.get(place, 0.0) + score
+    order = sorted(chances, key=lambda place: -chances[place])
+    rows = [(*moved[0, :4].tolist(), min(1.0, chances[place]), place) for place in order]
+    return np.array(rows, np.float32).reshape(-1, 6)

@@ -24,9 +24,9 @@ from backend.warehouse import (
     outbox,
     pictures,
     queries,
-    snowsight,
     standing,
 )
+from backend.warehouse.inside import snowsight, versions
 from backend.words import many
 
 SHOWN = 20  # reasons that are printed
@@ -53,17 +53,37 @@ def publish(
     wait: Annotated[
         bool, typer.Option("--wait", help="Publish here, and end when all is in the warehouse.")
     ] = False,
+    into_registry: Annotated[
+        bool, typer.Option("--registry", help="Put the model into Snowflake's registry.")
+    ] = False,
+    name: Annotated[
+        str, typer.Option(help="With --registry: the model's name there; default: the project's.")
+    ] = "",
+    service: Annotated[
+        str,
+        typer.Option(
+            metavar="POOL",
+            help="With --registry: write out the deployment of a service on that compute pool, "
+            "into OUT if it is named.",
+        ),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Publish results into the warehouse now; or, with OUT, write a model for use outside.
+    """Publish results into the warehouse now; or a model: into a file or Snowflake's registry.
 
     Example: loupe publish boards --wait
     """
+    if (name or service) and not into_registry:
+        raise Refused("--name and --service go with --registry.")
     with tools.open_tools() as at:
-        if out is None:
+        if images and (out is not None or into_registry):
+            raise Refused(
+                "--images goes with results, not with a model: leave out OUT, --registry."
+            )
+        if into_registry:
+            _register(at, project, out, (model, name, service), as_json)
+        elif out is None:
             _publish_results(at, project, (images, wait), as_json)
-        elif images:
-            raise Refused("--images goes with results, not with a model: leave out OUT.")
         else:
             _publish_model(at, project, out, (model, runtime), as_json)
 
@@ -187,6 +207,30 @@ def _publish_model(
         terminal.document({"model": found.name, "runtime": runtime, "path": str(out)})
     else:
         terminal.say(f"{out} holds {found.name} for {runtime}.")
+
+
+def _register(
+    at: tools.Tools, project: str, out: Path | None, chosen: tuple[str, str, str], as_json: bool
+) -> None:
+    model, name, pool = chosen
+    if out is not None and not pool:
+        raise Refused(f"{out} would stay empty: what is written is the deployment of --service.")
+    if out is not None and (out.exists() or not out.parent.is_dir()):
+        raise Refused(f"{out} is there already, or its folder is not; name a new file.")
+    versions.check(address.of(at.settings), name or project, pool)
+    with at.database.write.begin() as session:
+        found = registry.find(session, catalogue.find(session, project).id, model)
+        request = kinds.Register(found.project_id, found.id, name, pool)
+        job = queue.enqueue(session, request, author=tools.me())
+    result = waiting.to_the_end(at, job, as_json).result
+    if out is not None:
+        out.write_text(result["service"], "utf-8")
+    if as_json:
+        terminal.document(dict(result))
+        return
+    terminal.say(f"{result['registered']} has the version {found.name.upper()}.")
+    if pool:
+        terminal.say(f"{out} is its deployment." if out else result["service"].rstrip())
 
 
 def _ask(at: tools.Tools, name: str, values: list[str], as_json: bool) -> None:

@@ -165,6 +165,19 @@ class Publish(Request):
 
 
 @dataclass(frozen=True, slots=True)
+class Register(Request):
+    """Put a model into Snowflake's registry, under the project's name unless another is said.
+
+    `pool` is the compute pool of a service whose deployment is written out, too.
+    """
+
+    kind: ClassVar[str] = "register"
+    model_id: int
+    name: str = ""
+    pool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Import(Request):
     """Read pictures and boxes from a place into a project; `masks` says how, where it has any.
 
@@ -284,6 +297,13 @@ KINDS = {
         ),
         Kind(Check, "Check of the worker", Lane.SHORT),
         Kind(Publish, "Export of a model", Lane.SHORT, waiting="publish:{model_id}:{runtime}"),
+        Kind(
+            Register,
+            "Registration of a model",
+            Lane.SHORT,
+            "register:{model_id}",
+            "register:{model_id}:{name}",
+        ),
         Kind(
             Import,
             "Import",

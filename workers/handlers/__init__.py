@@ -22,6 +22,7 @@ HANDLERS = {
     "judge": "workers.handlers.judge",
     "check": "workers.handlers.check",
     "publish": "workers.handlers.publish",
+    "register": "workers.handlers.register",
     "import": "workers.handlers.importing",
     "export": "workers.handlers.exporting",
     "remove": "workers.handlers.removal",

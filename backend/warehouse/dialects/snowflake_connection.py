@@ -29,7 +29,7 @@ class Connection:
 
     def __init__(self, address: Address) -> None:
         self._hidden = addresses.hidden(address)
-        self._open = _connect(address, self._hidden)
+        self._open = opened(address, self._hidden)
 
     def ask(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a statement."""
@@ -56,7 +56,8 @@ class Connection:
         self._open.close()
 
 
-def _connect(address: Address, hidden: Sequence[str]) -> Any:
+def opened(address: Address, hidden: Sequence[str]) -> Any:
+    """A connection of Snowflake's own connector that reports to nobody."""
     import snowflake.connector
 
     logging.getLogger("snowflake").setLevel(logging.ERROR)

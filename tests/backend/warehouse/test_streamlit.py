@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from backend.storage.engine import Database
-from backend.warehouse import snowsight
+from backend.warehouse.inside import snowsight
 from tests import warehouses
 from tests.contracts import test_warehouse_views as inspected
 from tests.warehouses import Place

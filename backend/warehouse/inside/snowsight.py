@@ -9,7 +9,7 @@ from backend.warehouse import address as addresses
 from backend.warehouse import administration
 from backend.warehouse.address import Address
 
-PAGE = Path(__file__).resolve().parents[2] / "assets" / "streamlit" / "loupe_results.py"
+PAGE = Path(__file__).resolve().parents[3] / "assets" / "streamlit" / "loupe_results.py"
 STAGE, NAME = "loupe_pages", "loupe_results"
 
 

@@ -1,0 +1,1 @@
+"""Packages: what one finds by itself, and how one gets into Snowflake's registry."""

@@ -1,0 +1,92 @@
+"""A model goes into Snowflake's registry once, by Snowflake's own library; nobody else is told."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from backend.domain import Task
+from backend.errors import Invalid, Refused
+from backend.jobs import kinds
+from backend.models import registry
+from backend.projects import catalogue
+from backend.warehouse.address import Address
+from backend.warehouse.inside import versions
+from tests import overhearing, warehouses
+from tests.warehouses import Place as Warehouse
+from tests.workers.handlers import places
+from tests.workers.handlers.places import Place
+from tests.workers.packages import subjects
+
+PATIENCE = 540.0  # seconds; twenty where nobody else works
+CHILD = "tests.workers.packages.registering"
+HOSTILE = "$$; DROP MODEL boards; --"
+
+
+@pytest.fixture
+def place(tmp_path: Path, emulator: int) -> Warehouse:
+    """A schema with no model in it."""
+    return warehouses.place("snowflake", tmp_path, port=emulator)
+
+
+def trained(home: Place, folder: Path, weights: Path) -> kinds.Register:
+    """A project whose v1 is ready; asks for its registration, with a service."""
+    subject = subjects.make("classifier", folder, weights)
+    assert subject.source.weights is not None
+    kept = home.files.put_file(subject.source.weights)
+    with home.database.write.begin() as session:
+        classes = [HOSTILE, *subject.classes[1:]]
+        project = catalogue.create(session, HOSTILE, task=Task.CLASSIFY, classes=classes)
+        made = registry.add(
+            session, project.id, "classifier", classes=tuple(classes), snapshot_id=None,
+            parameters={}, author=HOSTILE,
+        )  # fmt: skip
+        registry.complete(session, made.id, kept, {"accuracy": 0.75})
+    return kinds.Register(project.id, made.id, "boards", "POOL1")
+
+
+@pytest.mark.slow
+def test_a_version_is_registered_once_and_told_to_nobody_else(
+    place: Warehouse, tmp_path: Path, weights: Path
+) -> None:
+    request = trained(home := places.make(tmp_path / "home"), tmp_path, weights)
+    home.database.close()
+    asked = tmp_path / "asked"
+    more = {"LOUPE_HOME": str(home.settings.home), "LOUPE_WAREHOUSE_URL": place.url}
+    ran = subprocess.run(
+        [sys.executable, "-m", CHILD, json.dumps(kinds.encode(request))],
+        env={**overhearing.environment(asked), **place.environment, **more},
+        capture_output=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr.decode()[-3000:]
+    first, second = json.loads(ran.stdout.splitlines()[-1])
+    result = json.loads(first)
+    assert result["registered"] == f"{place.database.upper()}.S1.BOARDS"
+    assert "compute_pool: POOL1" in result["service"]
+    assert "BOARDS V1 is in" in second
+    ((name, comment, metadata, _, spec, _),) = place.ask(
+        f"SHOW VERSIONS IN MODEL {result['registered']}"
+    )
+    told = json.loads(metadata)["metrics"]
+    assert (name, told["accuracy"]) == ("V1", 0.75)
+    assert HOSTILE.replace("$", "＄") in comment
+    assert HOSTILE.replace("$", "＄") in [one["name"] for one in told["provenance"]["classes"]]
+    assert "name: IMAGE" in spec
+    assert overhearing.heard(asked) == []
+    assert not list((home.settings.home / "jobs").rglob("graph.onnx"))
+    assert not re.search(warehouses.SECRET.encode(), ran.stdout + ran.stderr)
+
+
+def test_what_cannot_be_registered_is_said_before_anything_starts(place: Warehouse) -> None:
+    for name, pool in (("a b", ""), ("1a", ""), ("a;b", ""), ("a", "x y"), ("n" * 256, "")):
+        with pytest.raises(Invalid):
+            versions.check(place.address, name, pool)
+    assert versions.check(place.address, "n" * 255).dialect == "snowflake"
+    for other in (None, Address("sqlite", place.address.url)):
+        with pytest.raises(Refused, match="LOUPE_WAREHOUSE_URL"):
+            versions.check(other, "boards")
