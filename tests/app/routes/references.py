@@ -52,7 +52,7 @@ GET /api/projects/{project}/runs project=project
 GET /api/projects/{project}/searches project=project
 GET /api/projects/{project}/training project=project job~training
 GET /api/runs/{run}/against/{before} run=run before=run | score start
-GET /api/runs/{run}/boards run=run
+GET /api/runs/{run}/boards run=run class~called group~group | after
 GET /api/runs/{run}/export/{name} run=run | name
 GET /api/runs/{run}/figures run=run
 GET /api/runs/{run}/groups run=run
