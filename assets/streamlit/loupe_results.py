@@ -13,6 +13,7 @@ from snowflake.snowpark.exceptions import SnowparkSQLException
 FOUND, LABELLED, PAPER = "#e5484d", "#30a46c", "#d4d4d8"
 MOST = 1000  # pictures in the list; the filter finds the others
 KEPT = 60  # seconds for which an answer is shown without asking again
+HELD = 20  # pictures whose bytes are kept so long: one may have megabytes
 
 RUNS = """
 SELECT run_id, max(model) AS model, max(purpose) AS purpose, max(day) AS day, count(*) AS pictures
@@ -38,22 +39,33 @@ WHERE l.image_id = ? ORDER BY c.name, l.x1, l.y1
 BYTES = "SELECT data FROM loupe_picture_now WHERE image_id = ?"
 
 
-@st.cache_data(ttl=KEPT, max_entries=200, show_spinner=False)
-def rows(sql, *values):
+def ask(sql, *values):
     """The rows of a query as dicts with names in small letters; the values are bound."""
     session = st.connection("snowflake").session()
     told = session.sql(sql, params=list(values)).collect()
     return [{name.lower(): value for name, value in row.as_dict().items()} for row in told]
 
 
+@st.cache_data(ttl=KEPT, max_entries=200, show_spinner=False)
+def rows(sql, *values):
+    """The same, asked once for all who look."""
+    return ask(sql, *values)
+
+
+@st.cache_data(ttl=KEPT, max_entries=HELD, show_spinner=False)
+def data(image):
+    """The bytes of a picture, if they were published."""
+    return [bytes(row["data"]) for row in ask(BYTES, image) if row["data"]]
+
+
 def pixels(picture):
     """The picture, where its bytes were published, else paper of its size; and which it is."""
     try:
-        told = rows(BYTES, picture["image_id"])
+        told = data(picture["image_id"])
     except SnowparkSQLException:  # nobody has published pictures: there is no such view
         told = []
-    if told and told[0]["data"]:
-        return Image.open(io.BytesIO(bytes(told[0]["data"]))).convert("RGB"), True
+    if told:
+        return Image.open(io.BytesIO(told[0])).convert("RGB"), True
     size = int(picture["width"] or 640), int(picture["height"] or 480)
     return Image.new("RGB", size, PAPER), False
 
