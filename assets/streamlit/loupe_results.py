@@ -119,7 +119,7 @@ def show(run, picture, score):
     image, known = pixels(picture)
     drawn(image, labels, LABELLED, lambda box: box["label"])
     drawn(image, found, FOUND, lambda box: f"{box['label']} {box['score']:.2f}")
-    st.subheader(picture["file_name"])
+    st.text(picture["file_name"])  # a heading would take it for Markdown
     st.image(image)
     if not known:
         st.caption("The picture itself is not published; its boxes lie on an empty one.")

@@ -20,7 +20,8 @@ def seen(app: Any) -> dict[str, Any]:
     """What stands on the page."""
     return {
         "errors": [one.value for one in app.exception],
-        "told": [one.value for one in (*app.info, *app.markdown, *app.caption, *app.subheader)],
+        "told": [one.value for one in (*app.info, *app.markdown, *app.caption)],
+        "texts": [one.value for one in app.text],
         "pictures": [one.options for one in app.selectbox if one.key == "picture"],
         "tables": [one.value.to_dict("records") for one in app.dataframe],
         "images": len(app.get("image")),

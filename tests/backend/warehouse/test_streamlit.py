@@ -105,6 +105,7 @@ def test_a_page_in_snowsight_shows_pictures_with_labels_and_what_was_found(
     assert first["images"] == sure["images"] == 1
     assert any("is not published" in one for one in first["told"])
     assert other["pictures"] == [["l2/c.jpg (1)"]]
+    assert other["texts"] == ["l2/c.jpg"]  # as it is, not as Markdown
     assert not any("is not published" in one for one in other["told"])
     assert none["told"] == ["The run has no picture of such a name."]
     assert place.ask("SELECT count(*) FROM loupe_run")[0][0] > 0
