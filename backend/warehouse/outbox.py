@@ -128,12 +128,16 @@ def waits(session: Session) -> bool:
 
 
 def take(session: Session, load: int, most: int) -> list[Part]:
-    """Give a load the parts that have waited longest, with about so many rows."""
+    """Give a load the parts that have waited longest, with about so many rows.
+
+    What is heavy comes last: nobody's results wait until all pictures are there.
+    """
+    heavy = [kind.name for kind in tables.KINDS.values() if kind.cost > 1]
     found = (
         select(Row.kind, Row.head, Row.tail, func.sum(Row.rows), func.count().filter(Row.gone))
         .where(Row.taken.is_(None))
         .group_by(Row.kind, Row.head, Row.tail)
-        .order_by(func.min(Row.id))
+        .order_by(Row.kind.in_(heavy), func.min(Row.id))
         .limit(MOST_PARTS)
     )
     parts: list[Part] = []
