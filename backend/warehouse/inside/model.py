@@ -12,6 +12,7 @@ import pandas as pd
 from snowflake.ml.model import custom_model
 
 PREDICTOR = "workers.packages.predictor"
+BYTES = (bytes, bytearray, memoryview)
 
 
 class PackagedModel(custom_model.CustomModel):  # type: ignore[misc]
@@ -24,6 +25,6 @@ class PackagedModel(custom_model.CustomModel):  # type: ignore[misc]
 
     @custom_model.inference_api  # type: ignore[untyped-decorator]
     def predict(self, pictures: pd.DataFrame) -> pd.DataFrame:
-        """A row a picture."""
-        given = [bytes(one) for one in pictures["IMAGE"]]
+        """A row a picture; one that is not there says so, as one that cannot be read."""
+        given = [bytes(one) if isinstance(one, BYTES) else b"" for one in pictures["IMAGE"]]
         return pd.DataFrame({"RESULT": self.predictor.look(given)})
