@@ -169,12 +169,14 @@ def test_every_query_is_asked_and_says_what_it_needs() -> None:
         queries.find("nothing")
 
 
-def test_a_table_of_somebody_elses_is_left_as_it_is(sqlite: Database, tmp_path: Path) -> None:
+def test_what_is_somebody_elses_is_left_as_it_is(sqlite: Database, tmp_path: Path) -> None:
     place = warehouses.place("sqlite", tmp_path)
     with closing(sqlite3.connect(tmp_path / "results.db")) as lite:
         lite.execute("CREATE TABLE DEFECT_LOGS (theirs TEXT)")
+        lite.execute("CREATE VIEW PCB_LABELED_DATA AS SELECT 'theirs' AS theirs")
     house = warehouses.publishing(sqlite, tmp_path, place)
     inspect(sqlite)
     house.load()
     assert place.ask("SELECT count(*) FROM DEFECT_LOGS") == [(0,)]
+    assert place.ask("SELECT theirs FROM PCB_LABELED_DATA") == [("theirs",)]
     assert place.ask("SELECT count(*) FROM loupe_found WHERE run_id = 901") == [(4,)]

@@ -81,13 +81,13 @@ def select_now(kind: RowKind) -> str:
     return f"SELECT {', '.join(named.values())} FROM {source} WHERE {where}"
 
 
-def shown(dialect: str, tables: Collection[str]) -> dict[str, str]:
-    """Every view by its name, each after those that it asks; none where a table is called so."""
+def shown(dialect: str, taken: Collection[str]) -> dict[str, str]:
+    """Every view by its name, each after those that it asks; none whose name is taken."""
     wanted = {kind.view: select_now(kind) for kind in KINDS.values()} | dict(views.of(dialect))
-    there = {name.lower() for name in tables}
+    there = {name.lower() for name in taken}
     for name in sorted(there & set(wanted)):
         log.warning(
-            "The warehouse has a table %s, so that the view of that name is left out.", name
+            "The warehouse has a %s of somebody else's: our view of that name is left out.", name
         )
     return {name: select for name, select in wanted.items() if name not in there}
 

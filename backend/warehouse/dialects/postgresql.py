@@ -31,9 +31,12 @@ OIDS = {
     Type.MOMENT: "timestamp",
     Type.BYTES: "bytea",
 }
-TABLES = (
+# Tables, and views that somebody else has made: ours ask what is called loupe_.
+TAKEN = (
     "SELECT table_name FROM information_schema.tables "
-    "WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
+    "WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' "
+    "UNION ALL SELECT viewname FROM pg_views "
+    "WHERE schemaname = current_schema() AND lower(definition) NOT LIKE '%loupe_%'"
 )
 NAME = "loupe load"
 PATIENCE = {
@@ -74,7 +77,7 @@ class Postgresql:
                     f"ALTER TABLE {kind.table} ADD COLUMN IF NOT EXISTS "
                     f"{one.name} {TYPES[one.type]}"
                 )
-        shown = base.shown("postgresql", [name for (name,) in self._do(TABLES)])
+        shown = base.shown("postgresql", [name for (name,) in self._do(TAKEN)])
         for name in reversed(shown):
             self._do(f"DROP VIEW IF EXISTS {name}")
         for name, select in shown.items():

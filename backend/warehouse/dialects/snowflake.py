@@ -40,9 +40,14 @@ ARROW = {
     Type.MOMENT: pa.timestamp("us"),
     Type.BYTES: pa.binary(),
 }
-TABLES = (
+# Tables, and views that somebody else has made: ours ask what is called loupe_. What a view asks
+# is told to its owner alone.
+TAKEN = (
     "SELECT table_name FROM information_schema.tables "
-    "WHERE table_schema = CURRENT_SCHEMA() AND table_type = 'BASE TABLE'"
+    "WHERE table_schema = CURRENT_SCHEMA() AND table_type = 'BASE TABLE' "
+    "UNION ALL SELECT table_name FROM information_schema.views "
+    "WHERE table_schema = CURRENT_SCHEMA() AND LOWER(table_name) NOT LIKE 'loupe_%' "
+    "AND LOWER(COALESCE(view_definition, '')) NOT LIKE '%loupe_%'"
 )
 GROUP = 100_000  # rows that are held in memory
 HELD = 64 << 20  # bytes that are
@@ -73,7 +78,7 @@ class Snowflake:
             for one in kind.all_columns:
                 if one.name not in known:
                     self._do(f"ALTER TABLE {kind.table} ADD COLUMN {one.name} {TYPES[one.type]}")
-        for name, select in base.shown("snowflake", [name for (name,) in self._do(TABLES)]).items():
+        for name, select in base.shown("snowflake", [name for (name,) in self._do(TAKEN)]).items():
             self._do(f"CREATE OR REPLACE VIEW {name} AS {select}")
 
     def newest(self) -> int:

@@ -17,6 +17,11 @@ from backend.warehouse.reading import Rows
 from backend.warehouse.shapes import RowKind, Type
 from backend.warehouse.tables import KINDS
 
+# Tables, and views that somebody else has made: ours ask what is called loupe_.
+TAKEN = (
+    "SELECT name FROM sqlite_master "
+    "WHERE type = 'table' OR (type = 'view' AND lower(sql) NOT LIKE '%loupe_%')"
+)
 TYPES = {
     Type.WHOLE: "INTEGER",
     Type.REAL: "REAL",
@@ -48,10 +53,8 @@ class Sqlite:
             for one in kind.all_columns:
                 if one.name not in known:
                     self._do(f"ALTER TABLE {kind.table} ADD COLUMN {one.name} {TYPES[one.type]}")
-        tables = [
-            name for (name,) in self._do("SELECT name FROM sqlite_master WHERE type = 'table'")
-        ]
-        for name, select in base.shown("sqlite", tables).items():
+        taken = [name for (name,) in self._do(TAKEN)]
+        for name, select in base.shown("sqlite", taken).items():
             self._do(f"DROP VIEW IF EXISTS {name}")
             self._do(f"CREATE VIEW {name} AS {select}")
 
