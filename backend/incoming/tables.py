@@ -32,6 +32,7 @@ PAGE = 200  # pictures that are asked for at once
 BYTES = 32_000_000  # that they may have together
 HASH = "_hash"
 LENGTH = "_length"
+YES = ("true", "t", "yes", "y", "1")  # where a flag is text
 COLUMNS = (
     "SELECT column_name FROM information_schema.columns WHERE table_name = %s "
     "AND table_schema = COALESCE(%s, CURRENT_SCHEMA()) ORDER BY ordinal_position"
@@ -272,7 +273,8 @@ class _Reading:
 def _says_so(row: Row) -> bool:
     """Whether a row says that its picture was looked at, though there is nothing in it."""
     if Role.LABELLED in row:
-        return bool(row[Role.LABELLED])
+        said = row[Role.LABELLED]
+        return said.strip().lower() in YES if isinstance(said, str) else bool(said)
     return row.get(Role.TEXT) == ""
 
 

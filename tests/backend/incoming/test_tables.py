@@ -195,6 +195,16 @@ def test_rows_that_do_not_agree_on_a_golden_are_one_picture_still(
     assert len(found[a][1]) == 2
 
 
+def test_a_flag_may_be_a_word(desk: Desk, tmp_path: Path) -> None:
+    (a, one), (b, two) = snow.draw(tmp_path, 1, 2).items()
+    rows = [(a, one, "false"), (b, two, "Yes")]
+    desk.fill("SEEN", "FILENAME VARCHAR, IMAGE BINARY, LABELLED VARCHAR", rows)
+    desk.take("SEEN")
+    assert {name: image.state for name, (image, _) in desk.images().items()} == {
+        a: "new", b: "done"
+    }  # fmt: skip
+
+
 def test_a_table_that_cannot_be_read_is_told_in_a_sentence(desk: Desk) -> None:
     desk.fill("ODD", "FILENAME VARCHAR, XMIN FLOAT, YMIN FLOAT", [("a", 1, 2)])
     with pytest.raises(NotFound, match="no table missing"):
