@@ -17,8 +17,9 @@ from backend.storage.tables import ImageRow, PictureRow
 from backend.storage.writers import retries
 
 PART = 2_000
-# Bytes that one value may have: BINARY of Snowflake, unless a table asks for more.
-LARGEST: Mapping[str, int] = {"snowflake": 8 << 20, "postgresql": 1 << 29, "sqlite": 999_999_999}
+# Bytes that one value may have: BINARY of Snowflake, unless a table asks for more; half of what a
+# line of PostgreSQL's COPY holds, where a byte is two characters; what a row of SQLite holds.
+LARGEST: Mapping[str, int] = {"snowflake": 8 << 20, "postgresql": 1 << 28, "sqlite": 999_000_000}
 
 
 @dataclass(frozen=True, slots=True)
