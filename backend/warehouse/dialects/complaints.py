@@ -28,7 +28,7 @@ BY_NUMBER = {
     390189: "Snowflake has no such role, or the user does not have it: GRANT ROLE … TO USER …; or "
     "name another in LOUPE_SNOWFLAKE_ROLE.",
     3001: "The role in Snowflake lacks a right ({said}): GRANT USAGE, CREATE TABLE, CREATE VIEW ON "
-    "SCHEMA … TO ROLE …;",
+    "SCHEMA … TO ROLE …; and for models CREATE MODEL, CREATE STAGE, too.",
     250001: "Snowflake cannot be reached: {said}. Is {setting} right?",
     250003: "Snowflake cannot be reached: {said}. Is {setting} right?",
 }
@@ -38,7 +38,8 @@ LONGEST = 300
 def sentence(error: Any, hidden: Sequence[str] = ()) -> str:
     """What a person can do about it; without any value that was sent."""
     said = _words(error, hidden)
-    number = getattr(error, "errno", None)
+    # Snowpark, which carries models, has names of its own for what the connector told it.
+    number = getattr(error, "errno", None) or getattr(error, "sql_error_code", None)
     known = BY_NUMBER.get(number if isinstance(number, int) else 0)
     if known is None:
         return f"Snowflake does not take it: {said}. loupe warehouse check tells more."
@@ -46,7 +47,8 @@ def sentence(error: Any, hidden: Sequence[str] = ()) -> str:
 
 
 def _words(error: Any, hidden: Sequence[str]) -> str:
-    told = str(getattr(error, "raw_msg", None) or getattr(error, "msg", None) or error)
+    known = (getattr(error, name, None) for name in ("raw_msg", "raw_message", "msg"))
+    told = str(next(filter(None, known), error))
     lines = [" ".join(line.split()) for line in told.splitlines() if line.strip()]
     said = " ".join(lines) or type(error).__name__
     for secret in hidden:
