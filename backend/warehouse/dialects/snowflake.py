@@ -79,7 +79,8 @@ class Snowflake:
                 if one.name not in known:
                     self._do(f"ALTER TABLE {kind.table} ADD COLUMN {one.name} {TYPES[one.type]}")
         for name, select in base.shown("snowflake", [name for (name,) in self._do(TAKEN)]).items():
-            self._do(f"CREATE OR REPLACE VIEW {name} AS {select}")
+            # Who may read a view today may read it after an upgrade, too.
+            self._do(f"CREATE OR REPLACE VIEW {name} COPY GRANTS AS {select}")
 
     def newest(self) -> int:
         return int(self._one(base.newest()) or 0)
