@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, or_, select
 
 from backend.errors import NotFound
 from backend.storage import engine
@@ -37,20 +37,22 @@ def enlist(database: Database, files: Files, project_id: int, largest: int) -> E
         ours = select(ImageRow.id, ImageRow.name, ImageRow.sha256, PictureRow.sha256)
         ours = ours.outerjoin(PictureRow, PictureRow.image_id == ImageRow.id)
         mine = (ImageRow.project_id == project_id, ImageRow.deleted.is_(None))
-        rows = session.execute(ours.where(*mine).order_by(ImageRow.id)).all()
+        count = session.scalar(select(func.count()).select_from(ImageRow).where(*mine)) or 0
+        # Those alone that are not as they were: asked again, it is a question of what is new.
+        other = or_(PictureRow.sha256.is_(None), PictureRow.sha256 != ImageRow.sha256)
+        rows = session.execute(ours.where(*mine, other).order_by(ImageRow.id)).all()
         gone = select(PictureRow.image_id).join(ImageRow, ImageRow.id == PictureRow.image_id)
         away = (ImageRow.project_id == project_id, ImageRow.deleted.is_not(None))
         old = list(session.scalars(gone.where(*away)))
-    old += [id_ for id_, _, sha256, known in rows if known not in (None, sha256)]
+    old += [id_ for id_, _, _, known in rows if known is not None]
     _strike(database, old)
     left: list[str] = []
-    new = (one for one in rows if one[2] != one[3])
-    count = _write(database, _usable(new, files, largest, left))
-    return Enlisted(len(rows) - len(left), count, left)
+    new = _write(database, _usable(rows, files, largest, left))
+    return Enlisted(count - len(left), new, left)
 
 
 def _usable(
-    rows: Iterator[Any], files: Files, largest: int, left: list[str]
+    rows: Iterable[Any], files: Files, largest: int, left: list[str]
 ) -> Iterator[dict[str, Any]]:
     for id_, name, sha256, _ in rows:
         try:
