@@ -38,7 +38,7 @@ def run(context: Context) -> Mapping[str, Any]:
     address = versions.check(where, name, request.pool)
     context.progress(0.05, "Asking the registry")
     with versions.opened(address) as there:
-        there.refuse_known(name, model.name)
+        _refuse_known(context, there, name, model.name)
     context.progress(0.2, f"Packing {model.name}")
     stores = Stores(context.database, context.files, context.settings)
     options = {"runtime": packing.RUNTIME}
@@ -63,6 +63,19 @@ def run(context: Context) -> Mapping[str, Any]:
         spec = there.service(name, model.name, request.pool) if request.pool else ""
     shutil.rmtree(folder, ignore_errors=True)
     return {"model": model.name, "registered": full, "service": spec}
+
+
+def _refuse_known(context: Context, there: versions.Registry, name: str, version: str) -> None:
+    """Who was killed while it put a version there must not be told to train another one."""
+    try:
+        there.refuse_known(name, version)
+    except Refused as known:
+        if context.job.attempt == 1:
+            raise
+        raise Refused(
+            f"{known} This job was begun before, and may have put it there itself: look whether "
+            "its figures and where it comes from stand there."
+        ) from known
 
 
 def _provenance(
