@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from backend.domain import Box, Detection, Origin, Run, RunImage, State, Verdict
@@ -22,7 +23,7 @@ from backend.warehouse import queries
 from backend.warehouse.dialects import opening
 from backend.warehouse.dialects.base import Warehouse
 from backend.warehouse.queries import QUERIES
-from tests import warehouses, whole_home
+from tests import databases, warehouses, whole_home
 from tests.warehouses import Place
 
 RUN = 901
@@ -167,6 +168,23 @@ def test_every_query_is_asked_and_says_what_it_needs() -> None:
         QUERIES["found"].values({"run": "'; DROP TABLE x; --"})
     with pytest.raises(NotFound, match="found, false_calls"):
         queries.find("nothing")
+
+
+def test_what_somebody_has_built_on_our_views_outlives_an_upgrade(
+    tmp_path: Path, postgres: str
+) -> None:
+    url = databases.new_postgres_database(postgres)
+    place = warehouses.place("postgres", tmp_path, url)
+    with closing(opening.connect(place.address, tmp_path)) as warehouse:
+        warehouse.lay()
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        connection.execute("CREATE VIEW theirs AS SELECT board_id FROM defect_logs")
+        connection.execute("GRANT SELECT ON defect_logs TO PUBLIC")
+    with closing(opening.connect(place.address, tmp_path)) as warehouse:
+        warehouse.lay()
+    assert place.ask("SELECT count(*) FROM theirs") == [(0,)]
+    everybody = "SELECT count(*) FROM pg_class, aclexplode(relacl) a WHERE a.grantee = 0"
+    assert place.ask(f"{everybody} AND relname = 'defect_logs'") == [(1,)]
 
 
 def test_what_is_somebody_elses_is_left_as_it_is(sqlite: Database, tmp_path: Path) -> None:

@@ -78,10 +78,11 @@ class Postgresql:
                     f"{one.name} {TYPES[one.type]}"
                 )
         shown = base.shown("postgresql", [name for (name,) in self._do(TAKEN)])
-        for name in reversed(shown):
-            self._do(f"DROP VIEW IF EXISTS {name}")
-        for name, select in shown.items():
-            self._do(f"CREATE VIEW {name} AS {select}")
+        if not self._replaced(shown):
+            for name in reversed(shown):
+                self._do(f"DROP VIEW IF EXISTS {name}")
+            for name, select in shown.items():
+                self._do(f"CREATE VIEW {name} AS {select}")
         self.commit()
 
     def newest(self) -> int:
@@ -159,6 +160,19 @@ class Postgresql:
         # An unfinished COPY ends with the connection.
         self._open.pop_all()
         self.connection.close()
+
+    def _replaced(self, shown: Mapping[str, str]) -> bool:
+        """Make them anew in their places, so that who reads them or has built on them still may.
+
+        One that has lost or changed a column cannot stay.
+        """
+        try:
+            with self.connection.transaction():
+                for name, select in shown.items():
+                    self._do(f"CREATE OR REPLACE VIEW {name} AS {select}")
+        except Unavailable:
+            return False
+        return True
 
     def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
         return self._do(sql, values).fetchone()[0]
