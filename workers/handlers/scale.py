@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, cast
 
-from backend.errors import Unavailable
+from backend.errors import Refused
 from backend.jobs import kinds
 from backend.models.scaling import scalings
 from workers import cluster, data
@@ -26,5 +26,6 @@ def run(context: Context) -> Mapping[str, Any]:
     with context.database.read() as session:
         found = scalings.of_job(session, context.job.id)
     if not any(line.turns for line in found.lines):
-        raise Unavailable(f"Nothing could be measured. {found.lines[0].error}")
+        # What was not measured is not tried again, so another attempt would say the same.
+        raise Refused(f"Nothing could be measured. {found.lines[0].error}")
     return {"lines": [dataclasses.asdict(line) for line in found.lines], "about": found.about}

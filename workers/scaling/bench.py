@@ -10,10 +10,11 @@ from typing import Any
 
 from backend import version
 from backend.domain import Split
-from backend.errors import Refused, Unavailable
+from backend.errors import LoupeError, Refused, Unavailable
 from backend.jobs import kinds, needs
 from backend.models.scaling import scaling_plan, scalings
 from backend.models.scaling.scaling_plan import TRAIN, WEAK, Configuration, Plan, Turn
+from workers import cluster
 from workers.context import Context
 from workers.data import LaidOut
 from workers.demand import reservation
@@ -23,6 +24,7 @@ from workers.scaling import learning, looking, nested
 from workers.training import places
 
 MOST_JUDGED = 192
+FAILURES = (Refused, Unavailable, MemoryError, RuntimeError)
 
 
 @dataclass(slots=True)
@@ -112,11 +114,22 @@ def _measure(bench: Bench, turn: Turn, turns: int) -> None:
     error = ""
     try:
         figures = measure(bench, turn, tell)
-    except (Refused, Unavailable) as reason:
-        error = str(reason)
+    except FAILURES as reason:
+        if not cluster.stands():
+            raise  # which says nothing of the configuration: it is measured by the next attempt
+        error = _why(reason)
         context.log(f"{one.name.capitalize()} could not be measured: {error}")
     shutil.rmtree(bench.folder, ignore_errors=True)
     with context.database.write.begin() as session:
         context.fence(session)
         scalings.keep(session, context.job.id, turn, figures, error)
         nested.tell(session, bench, turn, figures, error)
+
+
+def _why(reason: Exception) -> str:
+    """Why a configuration could not be measured, for people."""
+    said = str(reason).strip()
+    if isinstance(reason, LoupeError) and said:
+        return said
+    first = f": {said.splitlines()[0][:300]}" if said else ""
+    return f"It stopped with {type(reason).__name__}{first}."

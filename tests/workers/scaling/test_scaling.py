@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from backend.domain import Job, Task
 from backend.errors import Invalid, Refused
+from backend.jobs import claims
 from backend.labels import images
 from backend.labels.images import NewImage
 from backend.models import trainings
@@ -134,13 +135,32 @@ def test_a_configuration_that_fails_is_told_and_the_others_go_on(bench: Bench) -
     def refuse() -> None:
         raise Refused("Its network ran out of memory.")
 
-    job = bench.ask(devices.NAME, Plan((1, 2, 4), repeats=1), epochs=2)
-    devices.AT[:] = [lambda: None, refuse]
+    def burst() -> None:
+        raise RuntimeError("CUDA error: no room\nand a long story")
+
+    job = bench.ask(devices.NAME, Plan((1, 2, 4, 8), repeats=1), epochs=2)
+    devices.AT[:] = [lambda: None, refuse, burst]
     bench.place.carry_out(bench.claim())
     assert [line.error for line in bench.table(job).lines] == [
-        "", "Its network ran out of memory.", "",
-    ]  # fmt: skip
-    assert [run.state for run in bench.tracked(job)] == ["done", "failed", "done"]
+        "",
+        "Its network ran out of memory.",
+        "It stopped with RuntimeError: CUDA error: no room.",
+        "",
+    ]
+    assert [run.state for run in bench.tracked(job)] == ["done", "failed", "failed", "done"]
+
+
+def test_where_nothing_could_be_measured_nobody_tries_it_again(bench: Bench) -> None:
+    def refuse() -> None:
+        raise Refused("Its network ran out of memory.")
+
+    bench.ask(devices.NAME, Plan((4,), repeats=1), epochs=2)
+    devices.AT[:] = [refuse]
+    claimed = bench.claim()
+    with pytest.raises(Refused, match=r"Nothing could be measured\. Its network"):
+        bench.place.carry_out(claimed)
+    with bench.place.database.write.begin() as session:
+        claims.fail(session, claimed, "Nothing could be measured.")
 
 
 @pytest.mark.slow
