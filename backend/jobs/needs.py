@@ -40,6 +40,10 @@ class Need:
         memory = {"memory": self.memory_gb * 1e9} if self.memory_gb else {}
         return {"CPU": float(self.cores), **card, **memory}
 
+    def times(self, there: Mapping[str, float]) -> int:
+        """How many such processes fit into what is there; five times .2 of a card are a card."""
+        return min(int(there.get(name, 0) / each + 1e-6) for name, each in self.bundle.items())
+
     def __str__(self) -> str:
         each = f" with {self.memory_gb:g} GB{' each' if self.count > 1 else ''}"
         if self.device == GPU and self.share < 1:

@@ -24,6 +24,23 @@ def test_a_need_is_said_and_counted(need: Need, said: str, bundle: dict[str, flo
 
 
 @pytest.mark.parametrize(
+    ("need", "there", "times"),
+    [
+        (Need("cpu"), {"CPU": 3.0}, 3),
+        (Need("cpu", cores=2), {"CPU": 3.0}, 1),
+        (Need("cpu", memory_gb=1.5), {"CPU": 8.0, "memory": 4.4e9}, 2),
+        (Need("gpu"), {"CPU": 8.0}, 0),
+        (Need("gpu", share=0.2), {"CPU": 8.0, "GPU": 1.0}, 5),
+        (Need("gpu", share=0.2), {"CPU": 8.0, "GPU": 1 - 0.2 - 0.2}, 3),
+        (Need("gpu", share=0.1), {"CPU": 64.0, "GPU": 2.0}, 20),
+        (Need("gpu", share=0.4), {"CPU": 8.0, "GPU": 1.0}, 2),
+    ],
+)
+def test_as_many_fit_as_there_are_parts(need: Need, there: dict[str, float], times: int) -> None:
+    assert need.times(there) == times
+
+
+@pytest.mark.parametrize(
     ("asked", "sentence"),
     [
         ({"device": "tpu"}, "There is no device 'tpu'; there are auto, cpu, gpu."),

@@ -189,12 +189,7 @@ def room(ray: Any, need: Need) -> int:
 
 def _rooms(ray: Any, need: Need) -> dict[str, int]:
     """The same for each node."""
-    bundle = need.bundle
-    return {
-        node["NodeID"]: int(min(node["Resources"].get(n, 0) // each for n, each in bundle.items()))
-        for node in ray.nodes()
-        if node["Alive"]
-    }
+    return {node["NodeID"]: need.times(node["Resources"]) for node in ray.nodes() if node["Alive"]}
 
 
 def _sentence(held: Reservation, says: Growth) -> str:

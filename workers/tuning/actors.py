@@ -151,11 +151,9 @@ class Actors:
 
     def _fit(self, node: str) -> int:
         """How many such places a node has."""
-        bundle = self.first.need.bundle
         for each in self.ray.nodes():
             if each["NodeID"] == node:
-                has = each["Resources"]
-                return max(1, min(int(has.get(name, 0) // much) for name, much in bundle.items()))
+                return max(1, self.first.need.times(each["Resources"]))
         return 1
 
     def _look_around(self) -> None:
@@ -178,8 +176,7 @@ class Actors:
         if self.wished or lacking <= 0:
             return max(0, lacking)
         room = reservation.room(self.ray, self.first.need) - len(self.hands)
-        free, bundle = self.ray.available_resources(), self.first.need.bundle
-        fits = min(int(free.get(name, 0) // much) for name, much in bundle.items())
+        fits = self.first.need.times(self.ray.available_resources())
         return max(0, min(lacking, room, fits))
 
 

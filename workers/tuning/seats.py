@@ -20,7 +20,8 @@ def of_machine(need: Need, wanted: int, most: int) -> list[Seat]:
     cards = 0 if need.device == needs.CPU else _cards()
     each = max(NEEDS, need.memory_gb * 1e9)
     fit = max(1, int(psutil.virtual_memory().available / each))
-    count = min(wanted or most, most, fit, int(cards / need.share) or len(cores))
+    # The part of a trial is one of one card: three cards hold six trials of .4, not seven.
+    count = min(wanted or most, most, fit, cards * int(1 / need.share) or len(cores))
     if cards:
         named = names(cards)
         return [
