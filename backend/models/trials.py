@@ -57,15 +57,31 @@ def counts_of(session: Session, searches: Collection[int]) -> dict[int, dict[str
     return found
 
 
-def draw(session: Session, search: Search, known: list[Trial]) -> Trial | None:
-    """A new trial, unless there are as many as were asked for, or nothing is left to be tried."""
+def values(search: Search, known: list[Trial]) -> dict[str, float] | None:
+    """What a new trial would try, None where there is to be none; asks no database."""
     number = len(known)
     if search.trials and number >= search.trials:
         return None
-    values = _values(search, number, known)
-    if values is None:
+    space = spaces.parse(search.family, search.space)
+    if search.method == GUIDED:
+        return guided.draw(space, search.seed, number, known, figure(search.family))
+    return sampling.draw(space, search.seed, number, [dict(one.parameters) for one in known])
+
+
+def draw(
+    session: Session,
+    search: Search,
+    known: list[Trial],
+    guess: Mapping[str, float] | None = None,
+) -> Trial | None:
+    """A new trial, unless there are as many as were asked for, or nothing is left to be tried.
+
+    `guess` is what `values` has said of it before, if it was asked.
+    """
+    tried = values(search, known) if guess is None else guess
+    if tried is None:
         return None
-    row = Row(search_id=search.id, number=number, parameters=values)
+    row = Row(search_id=search.id, number=len(known), parameters=dict(tried))
     session.add(row)
     session.flush()
     return to_trial(row)
@@ -150,13 +166,6 @@ def to_trial(row: Row) -> Trial:
         error=row.error,
         weights=row.weights,
     )
-
-
-def _values(search: Search, number: int, known: list[Trial]) -> dict[str, float] | None:
-    space = spaces.parse(search.family, search.space)
-    if search.method == GUIDED:
-        return guided.draw(space, search.seed, number, known, figure(search.family))
-    return sampling.draw(space, search.seed, number, [dict(one.parameters) for one in known])
 
 
 def _end(row: Row, state: TrialState, value: float | None = None, error: str = "") -> None:

@@ -62,7 +62,9 @@ class Study:
         for one in self.known.values():
             if one.state is TrialState.RUNNING and one.number not in taken:
                 return one
-        return self._write(self._advance)
+        # A guess takes long where much is known: nobody's write waits for it.
+        guess = trials.values(self.search, list(self.known.values()))
+        return self._write(lambda session: self._advance(session, guess))
 
     def begin(self, trial: Trial, device: str = "") -> Trial:
         """A process takes a trial up."""
@@ -158,15 +160,15 @@ class Study:
         of = f" ({trial.number + 1} of {self.search.trials})" if self.search.trials else ""
         return f"Trial {trial.number}{of}"
 
-    def _advance(self, session: Session) -> Trial | None:
+    def _advance(self, session: Session, guess: Mapping[str, float] | None) -> Trial | None:
         """A new trial, unless a person or the hours say no; the defaults are always tried."""
         self._count(session)
         if self.search.stopping or (self.known and self._hours_are_over()):
             return None
-        return self._draw(session)
+        return self._draw(session, guess)
 
-    def _draw(self, session: Session) -> Trial | None:
-        drawn = trials.draw(session, self.search, list(self.known.values()))
+    def _draw(self, session: Session, guess: Mapping[str, float] | None) -> Trial | None:
+        drawn = trials.draw(session, self.search, list(self.known.values()), guess)
         if drawn is not None:
             self.known[drawn.number] = drawn
             nested.begin(session, self.search, drawn, self.parameters(drawn))
