@@ -37,11 +37,12 @@ def run(context: Context) -> Mapping[str, Any]:
     train.same_classes(context.folder / "trials", laid_out)
     start = train.started_from(context, request.start, laid_out)
     study = Study(context, search, laid_out, start, _device(search))
-    study.read()
     result = conclusion.known(study, request.model_id)
     while result is None:
+        study.read()
         study.sweep()
-        _carry_out(study, request, ray)
+        if not study.is_over():  # or a place would be waited for, for nothing
+            _carry_out(study, request, ray)
         provenance = train.provenance_of(context, search.snapshot_id, request.start)
         result = conclusion.conclude(study, request.model_id, provenance)
     return result

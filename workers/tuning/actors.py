@@ -185,6 +185,7 @@ def opened(study: Study, ray: Any, need: Need, wanted: int, most: int) -> Actors
     tell = functools.partial(study.context.progress, None)
     first = reservation.hold(ray, replace(need, count=1), tell)
     try:
+        study.has_waited()
         study.context.log(f"The cluster gives {first.need} to each trial.")
         return Actors(study, ray, first, min(wanted or most, most), wanted > 0)
     except BaseException:

@@ -66,6 +66,18 @@ class Study:
         guess = trials.values(self.search, list(self.known.values()))
         return self._write(lambda session: self._advance(session, guess))
 
+    def is_over(self) -> bool:
+        """Whether nothing is left to be tried, as the rows were read last."""
+        if any(one.state is TrialState.RUNNING for one in self.known.values()):
+            return False
+        if self.search.stopping or (self.known and self._hours_are_over()):
+            return True
+        return trials.values(self.search, list(self.known.values())) is None
+
+    def has_waited(self) -> None:
+        """What was waited for since it was counted last is no time of the search."""
+        self.counted = time.monotonic()
+
     def begin(self, trial: Trial, device: str = "") -> Trial:
         """A process takes a trial up."""
 
