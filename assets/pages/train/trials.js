@@ -31,9 +31,17 @@ export function drawing(search, curves) {
   ];
 }
 
-/** What the best trial was worth after each that was done. @param {Pick<Details, "rise" | "counts">} search */
+/**
+ * What the best trial was worth up to each number; those of several at once may end in another order.
+ * @param {Pick<Details, "rise" | "counts">} search
+ */
 export function risen({ rise, counts }) {
-  const points = rise.map((one) => /** @type {Point} */ ([one.number, one.value]));
+  /** @type {Point[]} */
+  const points = [];
+  for (const { number, value } of [...rise].sort((a, b) => a.number - b.number)) {
+    const before = points.at(-1);
+    if (!before || value > before[1]) points.push([number, value]);
+  }
   const last = Object.values(counts).reduce((sum, one) => sum + one, 0) - 1;
   const top = points.at(-1);
   return top && last > top[0] ? [...points, /** @type {Point} */ ([last, top[1]])] : points;
