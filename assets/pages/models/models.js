@@ -77,7 +77,10 @@ class Models {
   /** @param {Model[]} found */
   async take(found) {
     if (found.length === 0) return fill(this.element, empty(), this.scaled);
-    if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
+    if (this.element.firstChild !== this.sheet) {
+      this.sheet.append(this.scaled); // it may have stood beside what is said of no models
+      fill(this.element, this.sheet);
+    }
     this.found = found;
     this.draw(found);
     const named = query().get("model");

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from backend.models import trainings
 from backend.models.scaling import scaling_plan, scalings
 from backend.models.scaling.scaling_plan import Plan, Turn
 from tests.journeys.conftest import Site
@@ -38,3 +39,9 @@ def test_what_more_processes_bring_stands_under_models(desk: Page, idle: Site) -
         expect(row).to_contain_text(said)
     expect(table.get_by_role("row").last).to_contain_text("room for 2 processes")
     expect(table.get_by_role("img", name="Speed-up over processes")).to_be_visible()
+    none_yet = desk.get_by_text("Train the first one")
+    expect(none_yet).to_be_visible()
+    with idle.database.write.begin() as session:
+        trainings.retrain(session, project.id, "yolo", seed=1)
+    expect(none_yet).to_be_hidden()
+    expect(table).to_be_visible()
