@@ -95,8 +95,7 @@ def _check_shares(plan: Plan, values: Mapping[str, Any], counts: Mapping[str, in
 
 def measured(session: Session, job_id: int) -> list[Measured]:
     """The turns that are over."""
-    rows = session.scalars(select(TurnRow).filter_by(job_id=job_id).order_by(TurnRow.number))
-    return [_measured(row) for row in rows]
+    return _measured_of(session, [job_id])[job_id]
 
 
 def keep(
@@ -119,19 +118,19 @@ def keep(
 
 def of_job(session: Session, job_id: int) -> ClusterBenchmark:
     """A benchmark as far as it is."""
-    return _benchmark(session, queue.get(session, job_id))
+    return _benchmark(queue.get(session, job_id), measured(session, job_id))
 
 
 def of_project(session: Session, project_id: int, limit: int = SHOWN) -> list[ClusterBenchmark]:
     """The newest first."""
-    query = select(JobRow.id).filter_by(project_id=project_id, kind=kinds.Scale.kind)
-    found = session.scalars(query.order_by(JobRow.id.desc()).limit(limit)).all()
-    return [of_job(session, id) for id in found]
+    query = select(JobRow).filter_by(project_id=project_id, kind=kinds.Scale.kind)
+    rows = session.scalars(query.order_by(JobRow.id.desc()).limit(limit)).all()
+    turns = _measured_of(session, [row.id for row in rows])
+    return [_benchmark(queue.to_job(session, row), turns[row.id]) for row in rows]
 
 
-def _benchmark(session: Session, job: Job) -> ClusterBenchmark:
+def _benchmark(job: Job, found: Sequence[Measured]) -> ClusterBenchmark:
     request, plan = job.request, scaling_plan.read(job.request["plan"])
-    found = measured(session, job.id)
     told = (one.figures["about"] for one in found if "about" in one.figures)
     about: Mapping[str, Any] = next(told, {})
     images = max((int(one.figures.get("images", 0)) for one in found), default=0)
@@ -148,6 +147,15 @@ def _benchmark(session: Session, job: Job) -> ClusterBenchmark:
         {name: str(value) for name, value in about.items()},
         scaling_table.lines(plan, found),
     )
+
+
+def _measured_of(session: Session, jobs: Sequence[int]) -> dict[int, list[Measured]]:
+    """The turns of several benchmarks at once."""
+    found: dict[int, list[Measured]] = {job: [] for job in jobs}
+    query = select(TurnRow).where(TurnRow.job_id.in_(jobs))
+    for row in session.scalars(query.order_by(TurnRow.job_id, TurnRow.number)):
+        found[row.job_id].append(_measured(row))
+    return found
 
 
 def _measured(row: TurnRow) -> Measured:

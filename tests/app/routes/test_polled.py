@@ -18,6 +18,8 @@ from backend.jobs import kinds, queue
 from backend.labels import bulk, images
 from backend.labels.images import NewImage
 from backend.models import snapshots
+from backend.models.scaling import scaling_plan, scalings
+from backend.models.scaling.scaling_plan import Plan
 from backend.projects import catalogue, changes
 from backend.runs import detection
 from backend.settings import Settings
@@ -43,6 +45,7 @@ POLLED = (
     "/api/projects/{name}/searches",
     "/api/projects/{name}/detect/now",
     "/api/projects/{name}/models",
+    "/api/projects/{name}/benchmarks",
     "/api/projects/{name}/runs",
 )
 POLLING = {
@@ -137,6 +140,27 @@ def test_ten_times_the_trials_are_no_longer_answer(
         answers.append((len(statements), len(answer.content)))
     assert answers[1][0] == answers[0][0]
     assert max(size for _, size in answers) < 9000
+
+
+def test_many_cluster_benchmarks_cost_the_queries_of_one(
+    filled: Premises, asking: TestClient
+) -> None:
+    with filled.write() as session:
+        project = catalogue.create(session, "measured").id
+    asked = []
+    for _ in range(3):
+        with filled.write() as session:
+            plan = scaling_plan.kept(Plan((1, 2)))
+            job = queue.enqueue(
+                session, kinds.Scale(project, 1, "yolo", parameters={"epochs": 3}, plan=plan)
+            )
+            turn = next(Plan((1, 2)).turns)
+            scalings.keep(session, job.id, turn, {"rate": 9.0, "startup": 1.0, "images": 64})
+            queue.cancel(session, job.id)
+        with heard(filled.database) as statements:
+            found = asking.get("/api/projects/measured/benchmarks").json()
+        asked.append((len(found), len(statements)))
+    assert asked == [(1, asked[0][1]), (2, asked[0][1]), (3, asked[0][1])]
 
 
 def _searched(premises: Premises, count: int) -> int:
