@@ -81,7 +81,7 @@ def _line(plan: Plan, one: Configuration, turns: Sequence[Measured], base: Line 
     rates = [float(each["rate"]) for each in good]
     rate = statistics.median(rates)
     processes = base.processes if base else one.processes
-    speedup = rate / ((base.rate if base else None) or rate)
+    speedup = rate / ((base.rate if base else None) or rate or 1.0)
     return Line(
         **bare,
         turns=len(good),
