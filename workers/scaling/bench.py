@@ -10,7 +10,7 @@ from typing import Any
 
 from backend import version
 from backend.domain import Split
-from backend.errors import LoupeError, Refused, Unavailable
+from backend.errors import Cancelled, LoupeError, Refused, Unavailable
 from backend.jobs import kinds, needs
 from backend.models.scaling import scaling_plan, scalings
 from backend.models.scaling.scaling_plan import TRAIN, WEAK, Configuration, Plan, Turn
@@ -24,6 +24,12 @@ from workers.scaling import learning, looking, nested
 from workers.training import places
 
 MOST_JUDGED = 192
+MOST_TRIES = 4  # of a turn that ends its process each time
+TRIES = "tries.txt"
+DIED = (
+    f"The process that measured it ended {MOST_TRIES} times before it was done, perhaps for want "
+    "of memory."
+)
 FAILURES = (Refused, Unavailable, MemoryError, RuntimeError)
 
 
@@ -113,7 +119,11 @@ def _measure(bench: Bench, turn: Turn, turns: int) -> None:
     figures: Mapping[str, Any] = {}
     error = ""
     try:
+        _count(context.folder / TRIES, turn)
         figures = measure(bench, turn, tell)
+    except Cancelled:
+        (context.folder / TRIES).unlink(missing_ok=True)  # which says nothing of the turn
+        raise
     except FAILURES as reason:
         if not cluster.stands():
             raise  # which says nothing of the configuration: it is measured by the next attempt
@@ -124,6 +134,16 @@ def _measure(bench: Bench, turn: Turn, turns: int) -> None:
         context.fence(session)
         scalings.keep(session, context.job.id, turn, figures, error)
         nested.tell(session, bench, turn, figures, error)
+
+
+def _count(note: Path, turn: Turn) -> None:
+    """Refuse a turn that too many processes have died of; they leave nothing but this note."""
+    begun = note.read_text().split() if note.is_file() else []
+    again = len(begun) == 2 and begun[0] == str(turn.number)
+    tries = int(begun[1]) + 1 if again else 1
+    note.write_text(f"{turn.number} {tries}")
+    if tries > MOST_TRIES:
+        raise Refused(DIED)
 
 
 def _why(reason: Exception) -> str:
