@@ -28,6 +28,7 @@ LANES = tuple(lane for lane in kinds.Lane if lane is not kinds.Lane.INSTANT)  # 
 LOOK = 0.5
 WATCH = 1.0
 SHOW = 3.0
+LONGEST_REST = 60.0  # seconds; other jobs of the lane wait, too, after one that has broken down
 
 
 @dataclass(slots=True)
@@ -182,7 +183,8 @@ class Worker:
         del self.busy[lane]
         seconds = time.monotonic() - running.began
         if state is JobState.QUEUED and not asked:
-            self._rest_until[lane] = time.monotonic() + 0.5 * 2**running.job.failures
+            rest = min(LONGEST_REST, 0.5 * 2**running.job.failures)
+            self._rest_until[lane] = time.monotonic() + rest
         log.info("Job %d: %s after %.1f s.", running.job.id, state or "gone", seconds)
         if state in FINAL:
             self._clear(running.job.id)
