@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from backend import settings
 from backend.domain import Search
+from backend.errors import Enough
 from backend.jobs import kinds, needs
 from backend.jobs.needs import Need
 from backend.models import searches
@@ -65,7 +66,12 @@ def _carry_out(study: Study, request: kinds.Tune, ray: Any) -> None:
     if int(given.get("workers", 1)) > 1:
         _in_turn(study)
     elif ray is not None:
-        with Pool(study, actors.opened(study, ray, need, request.at_once, most)) as pool:
+        try:
+            hands = actors.opened(study, ray, need, request.at_once, most)
+        except Enough as why:
+            study.end_all(str(why))
+            return
+        with Pool(study, hands) as pool:
             pool.run()
     elif len(places := seats.of_machine(need, request.at_once, most)) > 1:
         with Pool(study, Processes(places)) as pool:

@@ -6,7 +6,6 @@ go with the job however that ends.
 
 from __future__ import annotations
 
-import functools
 import logging
 import time
 from collections.abc import Iterator, Sequence
@@ -181,8 +180,12 @@ class Actors:
 
 
 def opened(study: Study, ray: Any, need: Need, wanted: int, most: int) -> Actors:
-    """Wait for the first place; the others come while trials go on."""
-    tell = functools.partial(study.context.progress, None)
+    """Wait for the first place, unless a person ends that; the others come while trials go on."""
+
+    def tell(sentence: str) -> None:
+        study.context.progress(None, sentence)
+        study.check_stopped()
+
     first = reservation.hold(ray, replace(need, count=1), tell)
     try:
         study.has_waited()

@@ -26,6 +26,7 @@ from workers.data import LaidOut
 from workers.tuning import nested
 
 TRIED = 0.9
+STOPPED = "A person stopped the search."
 Curve = list[tuple[int, float]]
 Written = TypeVar("Written")
 
@@ -73,6 +74,19 @@ class Study:
         if self.search.stopping or (self.known and self._hours_are_over()):
             return True
         return trials.values(self.search, list(self.known.values())) is None
+
+    def check_stopped(self) -> None:
+        """Raise Enough where a person has stopped the search while it waits for a place."""
+        with self.context.database.read() as session:
+            self.search = searches.get(session, self.search.id)
+        if self.search.stopping:
+            raise Enough(STOPPED)
+
+    def end_all(self, why: str) -> None:
+        """End the trials that were interrupted, and have no place to go on."""
+        for one in list(self.known.values()):
+            if one.state is TrialState.RUNNING:
+                self.end(one, TrialState.STOPPED, error=why)
 
     def has_waited(self) -> None:
         """What was waited for since it was counted last is no time of the search."""
@@ -126,7 +140,7 @@ class Study:
         if trial.stopping:
             raise Enough("A person stopped it.")
         if self.search.stopping:
-            raise Enough("A person stopped the search.")
+            raise Enough(STOPPED)
         if trial.number == 0:
             return
         if self._hours_are_over():

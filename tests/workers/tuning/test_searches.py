@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from backend.domain import JobState, ModelState, Search, Trial, TrialState
-from backend.errors import Cancelled, Refused
+from backend.errors import Cancelled, Enough, Refused
 from backend.jobs import claims, journal, queue
 from backend.models import registry, searches, tracked, trials
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from tests.workers.tuning import curves
-from workers import handlers
+from workers import data, handlers
 from workers.tuning import nested
+from workers.tuning.study import Study
 
 IMAGES = 12
 
@@ -148,6 +149,23 @@ def test_a_person_stops_a_trial_and_then_all(place: Place) -> None:
     assert found[3].error == "A person stopped the search."
     assert len(found) == 4
     assert result["best"] in (0, 2)
+
+
+def test_a_search_that_waits_for_a_place_can_be_stopped(place: Place) -> None:
+    begun = ask(place, place.sample(IMAGES), trials=3)
+    context = place.context(place.claim())
+    laid_out = data.lay_out(context, begun.search.snapshot_id)
+    study = Study(context, begun.search, laid_out, None, "cpu")
+    assert study.next() is not None
+    study.check_stopped()
+    with place.database.write.begin() as session:
+        searches.stop(session, begun.search.id)
+    with pytest.raises(Enough, match="stopped the search") as stopped:
+        study.check_stopped()
+    study.end_all(str(stopped.value))
+    assert study.is_over()
+    (only,) = told(place, begun)[1]
+    assert (only.state, only.error) == (TrialState.STOPPED, "A person stopped the search.")
 
 
 class Steered:
