@@ -14,16 +14,25 @@ import { short } from "../../desk/panel/panel.js";
 const SVG = "http://www.w3.org/2000/svg";
 const GREY = "#9aa3ad";
 const MOST_MARKS = 100;
-const HEADS = ["", "Board", "Lot", "Verdict", "Worst score", "Defects", ""];
 const NUMBER = 4;
 /** @type {[string, string][]} */
 const STANDS = [
   ["", "All boards"],
   ["rule-fail", "Failed by the rule"],
   ["rule-pass", "Passed by the rule"],
-  ["rule-ask", "Left to a person"],
   ["fail", "Failed by people"],
   ["pass", "Passed by people"],
+  ["open", "Not reviewed"],
+];
+/** @type {[string, string][]} what people and the rule say of pictures that have one answer */
+const ANSWERS = [
+  ["", "All pictures"],
+  ["rule-fail", "Failed by the rule"],
+  ["rule-pass", "Passed by the rule"],
+  ["rule-ask", "Left to a person"],
+  ["accept", "Confirmed by people"],
+  ["correct", "Corrected by people"],
+  ["false_call", "None of the classes"],
   ["open", "Not reviewed"],
 ];
 /** @type {[string, string][]} */
@@ -31,6 +40,23 @@ const SORTS = [["score", "Best score first"], ["doubt", "Most doubtful first"], 
   "detections",
   "Most detections first",
 ], ["name", "By name"]];
+/** What the rows of a run are, and how they are told apart. */
+const OF_BOARDS = {
+  title: "Boards",
+  one: "board",
+  heads: ["", "Board", "Lot", "Verdict", "Worst score", "Defects", ""],
+  stands: STANDS,
+  sorts: SORTS,
+  rule: "A person’s verdict goes before the rule’s. ",
+};
+const OF_PICTURES = {
+  title: "Pictures",
+  one: "picture",
+  heads: ["", "Picture", "Lot", "Verdict", "Score", "Fails as", ""],
+  stands: ANSWERS,
+  sorts: SORTS.filter(([name]) => name !== "detections"),
+  rule: "A person’s answer goes before the model’s. ",
+};
 /** @type {Record<string, string>} */
 const VERDICTS = { pass: "Pass", fail: "Fail", ask: "A person decides" };
 
@@ -44,13 +70,14 @@ export async function boardTable(run, query) {
   const part = (after) => net.get(`/api/runs/${run}/boards?${asked}&after=${after}`);
   /** @type {[Boards, string[]]} */
   const [first, lots] = await Promise.all([part(0), net.get(`/api/runs/${run}/groups`)]);
+  const kind = first.project.task === "classify" ? OF_PICTURES : OF_BOARDS;
   const rows = h("tbody");
   const more = h("button.quiet", { hidden: true });
   /** @param {Boards} found */
   const add = (found) => {
     rows.append(...found.boards.map((one) => row(run, one, found.project)));
     more.hidden = !found.next;
-    more.textContent = `Show more of ${words.many(first.total, "board")}`;
+    more.textContent = `Show more of ${words.many(first.total, kind.one)}`;
     more.onclick = async () => {
       more.disabled = true;
       await part(found.next).then(add).finally(() => more.disabled = false);
@@ -60,18 +87,23 @@ export async function boardTable(run, query) {
   return h(
     "div.sheet",
     {},
-    h("div.spread", {}, h("h1", {}, `Boards of run ${run}`), filters(query, asked, lots)),
-    h("p", {}, counted(first.total, run)),
-    h("div.panel", {}, h("table.lp-boards", {}, h("thead", {}, heads()), rows)),
-    h("div.row", {}, more, h("a", { href: `?${address({ run: "", sort: "", stands: "" })}` }, "All runs")),
+    h("div.spread", {}, h("h1", {}, `${kind.title} of run ${run}`), filters(kind, query, asked, lots)),
+    h("p", {}, counted(kind, first.total, run)),
+    h("div.panel", {}, h("table.lp-boards", {}, h("thead", {}, heads(kind)), rows)),
+    h(
+      "div.row",
+      {},
+      more,
+      h("a", { href: `?${address({ run: "", sort: "", stands: "", group: "" })}` }, "All runs"),
+    ),
   );
 }
 
-/** @param {number} total @param {number} run */
-function counted(total, run) {
+/** @param {typeof OF_BOARDS} kind @param {number} total @param {number} run */
+function counted(kind, total, run) {
   return [
-    total ? `${words.many(total, "board")}. ` : "No board is like that. ",
-    "A person’s verdict goes before the rule’s. ",
+    total ? `${words.many(total, kind.one)}. ` : `No ${kind.one} is like that. `,
+    kind.rule,
     h("a", { href: `/api/runs/${run}/export/html`, download: "" }, "Report"),
     " · ",
     h("a", { href: `/api/runs/${run}/export/csv`, download: "" }, "CSV"),
@@ -80,12 +112,13 @@ function counted(total, run) {
   ];
 }
 
-function heads() {
-  return h("tr", {}, HEADS.map((name, at) => h(at === NUMBER ? "th.number" : "th", {}, name)));
+/** @param {typeof OF_BOARDS} kind */
+function heads(kind) {
+  return h("tr", {}, kind.heads.map((name, at) => h(at === NUMBER ? "th.number" : "th", {}, name)));
 }
 
-/** @param {URLSearchParams} query @param {URLSearchParams} asked @param {string[]} lots */
-function filters(query, asked, lots) {
+/** @param {typeof OF_BOARDS} kind @param {URLSearchParams} query @param {URLSearchParams} asked @param {string[]} lots */
+function filters(kind, query, asked, lots) {
   /** @param {string} name @param {string} label @param {[string, string][]} choices */
   const choice = (name, label, choices) =>
     select(choices, asked.get(name) ?? "", (/** @type {string} */ value) => go({ [name]: value }), {
@@ -94,8 +127,8 @@ function filters(query, asked, lots) {
   return h(
     "div.row",
     {},
-    choice("stands", "Verdict", STANDS),
-    choice("sort", "Order", SORTS),
+    choice("stands", "Verdict", kind.stands),
+    choice("sort", "Order", kind.sorts),
     (lots.length > 0 || query.get("group")) &&
       choice("group", "Lot", [
         ["", "All lots"],
@@ -114,7 +147,7 @@ function row(run, board, project) {
   return h(
     "tr",
     {},
-    h("td", {}, h("a.lp-board", { href: open, tabindex: -1 }, picture(board, colors))),
+    h("td", {}, h("a.lp-board", { href: open, tabindex: -1 }, picture(board, colors, project.task))),
     h("td", {}, h("a", { href: open }, board.name)),
     h("td", {}, board.group),
     h(
@@ -145,14 +178,15 @@ function row(run, board, project) {
   );
 }
 
-/** @param {Board} board @param {Record<string, string>} colors */
-function picture(board, colors) {
+/** Whoever has one class for the whole picture draws nothing on it. @param {Board} board @param {Record<string, string>} colors @param {string} task */
+function picture(board, colors, task) {
   const image = h("img", {
     alt: "",
     loading: "lazy",
     decoding: "async",
     src: `/files/${board.sha256}/thumb`,
   });
+  if (task === "classify") return [image];
   const marks = document.createElementNS(SVG, "svg");
   marks.setAttribute("viewBox", `0 0 ${board.width} ${board.height}`);
   for (const one of board.defects.slice(0, MOST_MARKS)) {

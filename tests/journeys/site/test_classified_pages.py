@@ -25,6 +25,7 @@ PAGES = {
     "annotate": ("", ".lp-answers .lp-row"),
     "review": ("", ".lp-runs"),
     "review picture": (f"&run={RUN}", ".lp-answers .lp-row"),
+    "review table": (f"&run={RUN}&view=boards", ".lp-boards tbody tr"),
     "review wall": (f"&run={RUN}&view=wall&class=good", ".lp-whole"),
     "train": ("", ".two table"),
     "models": ("", ".confusion"),
