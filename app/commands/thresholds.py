@@ -117,8 +117,8 @@ def _costs(said: list[str], false_call: float, seconds: float) -> Costs:
 
 
 def _sum(option: str, value: float) -> float:
-    """Typer lets through what has no end."""
-    if value == float("inf"):
+    """Typer lets through what has no end, and what is no number."""
+    if not value < float("inf"):
         raise Invalid(f"{option} {value} is no sum: use 40 or .5.")
     return value
 
