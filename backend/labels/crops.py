@@ -174,10 +174,14 @@ def _picture(
 
 
 def _name(source: str, box_id: str) -> str:
-    """A crop lies in a folder of its source's name; of a very long one its end."""
+    """A crop lies in a folder of its source's name; of a very long one its last folders."""
     ending = f"/{box_id}.png"
-    folder = str(PurePosixPath(source).with_suffix(""))
-    return folder[-(intake.LONGEST_NAME - len(ending)) :] + ending
+    folder, most = str(PurePosixPath(source).with_suffix("")), intake.LONGEST_NAME - len(ending)
+    if len(folder) <= most:
+        return folder + ending
+    # What is left of a folder's name might lead elsewhere.
+    cut, slash, rest = folder[-most:].partition("/")
+    return (rest if slash else cut) + ending
 
 
 def _add(session: Session, project: int, crops: Sequence[_Crop], author: str) -> int:

@@ -169,6 +169,19 @@ def test_the_crops_of_a_board_with_the_longest_name_have_names(
         assert [len(name) for name in made] == [1000]
 
 
+def test_a_long_name_is_cut_between_its_folders(
+    database: Database, files: Files, boards: str
+) -> None:
+    with database.write.begin() as session:
+        project = catalogue.find(session, boards).id
+        image = images.find(session, project, "2.png")
+        session.get_one(ImageRow, image.id).name = "x" * 30 + "../" + "y" * 960 + ".png"
+    crops.cut(database, files, boards, "defects", 0.2, "ann")
+    with database.read.begin() as session:
+        made = session.scalars(select(ImageRow.name).where(ImageRow.name.startswith("y" * 960)))
+        assert [*made] == ["y" * 960 + f"/{'a' * 32}.png"]
+
+
 def test_what_cannot_be_cut_is_refused_in_a_sentence(
     database: Database, files: Files, boards: str
 ) -> None:
