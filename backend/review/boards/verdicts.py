@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from backend import families, matching
 from backend.domain import Box, Detection, Image, State
 from backend.errors import Invalid
-from backend.review import agenda, tally, views
+from backend.review import agenda, closing, tally, views
 from backend.review.views import Reviewed, ReviewRule
 from backend.storage import findings
 from backend.storage.tables import RunImageRow
@@ -35,7 +35,8 @@ class Defect:
 class Board:
     """A picture of a run as it stands now; `said_by` is empty where the rule says the verdict.
 
-    `ask`: the answer of a classified picture is below the score of the rule.
+    `ask`: the answer of a classified picture is below the score of the rule. There `said_by` is
+    who has said in this run which class it is.
     """
 
     image: Image
@@ -86,11 +87,17 @@ class Ruled:
         return Board(
             seen.item.image,
             seen.verdict or said,
-            seen.verdict_by,
+            self._said_by(seen),
             defects,
             seen.item.golden_sha256,
             seen.item.lie,
         )
+
+    def _said_by(self, seen: Reviewed) -> str:
+        if not self.once:
+            return seen.verdict_by
+        done = seen.item.image.state is State.DONE
+        return seen.decided.get(closing.ANSWER, "") if done else ""
 
     def _board(self, seen: Reviewed) -> tuple[str, tuple[Defect, ...]]:
         labels = [self._defect(box) for box in seen.item.boxes]

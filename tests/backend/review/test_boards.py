@@ -166,7 +166,9 @@ def test_a_classified_picture_fails_by_its_class_and_asks_below_the_score(
             ],
         )
         labelling.save(session, at["named"], 0, [], "ana", state=State.DONE, label="bad")
+        judgements.judge(session, ANSWERS, at["sure"], Answer({0: Verdict.ACCEPT}), "bo")
         boards = _boards(session, ANSWERS)
+        assert {name for name, one in boards.items() if one.said_by == "bo"} == {"sure"}
         assert {name: one.verdict for name, one in boards.items()} == {
             "sure": "fail",
             "fine": "pass",
@@ -178,4 +180,6 @@ def test_a_classified_picture_fails_by_its_class_and_asks_below_the_score(
             wanted = {*agenda.ids(session, ANSWERS, choice, 9)}
             assert {b.image.id for b in boards.values() if b.verdict == stand} == wanted
         assert views.project_of(session, ANSWERS) == project.id
-        assert sheet.read(session, ANSWERS).counted.share == pytest.approx(1 / 3)
+        read = sheet.read(session, ANSWERS)
+        assert read.counted.share == pytest.approx(1 / 3)
+        assert read.judges == {"bo": 1}
