@@ -62,9 +62,9 @@ def _run(premises: Premises) -> int:
     return number
 
 
-def _record(premises: Premises, project: Project, number: int) -> None:
+def _record(premises: Premises, project: Project, number: int, family: str = "yolo") -> None:
     with premises.write() as session:
-        findings.start(session, Run(number, "v1", "yolo", datetime.now(UTC), project_id=project.id))
+        findings.start(session, Run(number, "v1", family, datetime.now(UTC), project_id=project.id))
         seen = []
         for one in gallery.page(session, project.id, Filter()).items:
             found = Detection(5, 5, 40, 30, project.classes[0].name, 0.9)
@@ -123,6 +123,16 @@ def test_a_golden_stands_beside_a_defect(premises: Premises, run: int) -> None:
         read = sheet.read(session, run)
     assert any(one.golden_sha256 for one in read.worst)
     assert "golden beside it" in _written(premises, run)
+
+
+@pytest.mark.usefixtures("client")
+def test_of_classified_pictures_it_speaks_of_classes(premises: Premises) -> None:
+    project, number = drawn(premises, 2), next(NUMBERS)
+    _record(premises, project, number, "classifier")
+    said = Page(_written(premises, number)).said
+    assert "Classes that fail" in said
+    assert "All that failed" in said
+    assert "defect" not in said.lower()
 
 
 def test_the_site_gives_the_page_as_a_file(client: TestClient, run: int) -> None:
