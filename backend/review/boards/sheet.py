@@ -8,18 +8,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from sqlalchemy import exists, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from backend import intervals
 from backend.domain import Model, Project, Run
 from backend.models import registry
 from backend.projects import catalogue
-from backend.review import blind_repeats, promises, tally, views
+from backend.review import blind_repeats, decisions, promises, tally, views
 from backend.review.blind_repeats import Agreement
 from backend.review.boards import verdicts
 from backend.review.boards.verdicts import ASK, FAIL, PASS, Board, Ruled, Unreadable
-from backend.storage import findings
+from backend.storage import engine, findings
 from backend.storage.tables import DecisionRow
 
 WORST = 12
@@ -167,16 +167,13 @@ def _added(ruled: Ruled, parts: Iterable[list[Board]]) -> _Adding:
 
 
 def _said(session: Session, run_id: int) -> dict[str, int]:
-    """How many decisions each person has made on the run, those taken back left out."""
-    row, undo = DecisionRow, aliased(DecisionRow)
-    back = exists().where(undo.run_id == run_id, undo.undoes == row.id)
-    query = (
-        select(row.author, func.count())
-        .where(row.run_id == run_id, row.undoes.is_(None), ~back)
-        .group_by(row.author)
-        .order_by(func.count().desc(), row.author)
-    )
-    return {name: number for name, number in session.execute(query)}
+    """How many decisions of each person stand, those taken back or said anew left out."""
+    seen = select(DecisionRow.image_id).where(DecisionRow.run_id == run_id).distinct()
+    said = Counter[str]()
+    for part in engine.batches(list(session.scalars(seen)), verdicts.PAGE):
+        for stands in decisions.standing(session, part, [run_id]).values():
+            said.update(one.author for one in stands.values())
+    return dict(sorted(said.items(), key=lambda one: (-one[1], one[0])))
 
 
 def _seen(session: Session, run_id: int) -> Seen:

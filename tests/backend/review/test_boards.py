@@ -138,6 +138,8 @@ def test_the_sheet_adds_up_what_the_boards_say(session: Session) -> None:
 
 def test_what_was_taken_back_is_no_decision_that_stands(session: Session) -> None:
     assert sheet.read(session, RUN).said == {"ana": 1, "bo": 1}
+    judgements.judge(session, RUN, _ids(session)["refused"], Answer({0: Verdict.ACCEPT}), "cy")
+    assert sheet.read(session, RUN).said == {"bo": 1, "cy": 1}
     judgements.judge(session, RUN, _ids(session)["refused"], Answer({0: None}), "ana")
     assert sheet.read(session, RUN).said == {"bo": 1}
     assert _boards(session)["refused"].verdict == "fail"
