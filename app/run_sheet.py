@@ -16,7 +16,7 @@ from backend import version
 from backend.domain import Image
 from backend.previews.previews import Previews
 from backend.review import tally
-from backend.review.boards.sheet import Sheet
+from backend.review.boards.sheet import MOST_LISTED, Sheet
 from backend.review.boards.verdicts import Board, Defect
 
 TEMPLATE = "run_sheet.html"
@@ -60,6 +60,7 @@ def _parts(read: Sheet, shown: list[Shown], author: str) -> Iterator[bytes]:
         worst=shown,
         colors={one.name: one.color for one in read.project.classes},
         thresholds=_thresholds(read),
+        bound=MOST_LISTED,
         style=assets.content(assets.FOLDER / STYLE).decode(),
         author=author,
         at=datetime.now(UTC),
