@@ -37,6 +37,8 @@ export class PictureWall extends Wall {
     this.turning = false;
     /** @type {Promise<Screen> | null} the screen after this one, fetched while this one is looked at */
     this.next = null;
+    /** @type {Promise<Screen> | null} what the server was asked for last */
+    this.asked = null;
     /** @type {HTMLElement} */
     this.count = h("span.lp-hint");
     const size = h("input", {
@@ -94,13 +96,22 @@ export class PictureWall extends Wall {
 
   /** @override @param {number} run @param {string} label @returns {Promise<void>} */
   async show(run, label) {
-    const { next } = this;
-    this.next = null;
     if (run === this.run && label !== this.label) {
-      await next?.catch(() => null); // what is on its way is held, too
+      await this.settled();
       await holder.giveBack(run);
     }
+    this.next = null;
     return super.show(run, label);
+  }
+
+  /** What is on its way is held, too; and after a first screen the one behind it is asked for. */
+  async settled() {
+    /** @type {Promise<Screen> | null | undefined} */
+    let last;
+    while (last !== this.asked) {
+      last = this.asked;
+      await last?.catch(() => null);
+    }
   }
 
   /** @override */
@@ -115,12 +126,15 @@ export class PictureWall extends Wall {
   ask(last) {
     const after = last && { score: last.score, image: last.image };
     const { run, label } = this;
-    return net.send("POST", `/api/runs/${run}/sweep`, {
+    /** @type {Promise<Screen>} */
+    const coming = net.send("POST", `/api/runs/${run}/sweep`, {
       holder: holder.me,
       label,
       after,
       count: this.fits,
     });
+    this.asked = coming;
+    return coming;
   }
 
   /** @param {Screen} answer */
