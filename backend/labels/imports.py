@@ -205,7 +205,7 @@ class _Import:
             else:
                 self._look_at(one)
                 lot = "" if one.is_golden else self.into.lot
-                yield replace(one, group=one.group or lot)
+                yield replace(one, group=one.group or lot, labelled=self._labelled(one))
 
     def _look_at(self, item: Item) -> None:
         """Whoever sorts pictures is told of the first whose folders were taken for no classes."""
@@ -218,6 +218,12 @@ class _Import:
         ):
             self.told_of_depth = True
             self.note([Problem(item.file, None, DEEP)])
+
+    def _labelled(self, item: Item) -> bool:
+        """That a picture is of none of the classes does not say that there is no box on it."""
+        boxed = self.project is not None and self.project.task is Task.DETECT
+        bare = self.of_images and not (item.label or item.label_file or item.boxes)
+        return item.labelled and not (boxed and bare)
 
     def _find_project(self) -> None:
         with self.into.database.read.begin() as session:

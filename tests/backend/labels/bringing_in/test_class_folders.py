@@ -264,6 +264,17 @@ def test_what_is_none_of_the_classes_comes_back_as_that(house: House, tmp_path: 
     assert stood["a/1.jpg"] == ("a", State.DONE)
 
 
+def test_what_is_of_no_class_is_no_board_without_defects(house: House, tmp_path: Path) -> None:
+    source = {f"{label}/{n}.jpg": drawn.picture(shade=n) for n, label in enumerate("aabb")}
+    house.bring(drawn.lay(tmp_path / "in", source))
+    with house.database.write.begin() as session:
+        state_marks.name(session, [house.images()["a/0.jpg"].id], None, "ana")
+        catalogue.create(session, "boxes", Task.DETECT)
+    house.take(tmp_path / "out", "folders")
+    house.bring(tmp_path / "out", "boxes")
+    assert {one.state for one in house.images("boxes").values()} == {State.NEW}
+
+
 @pytest.mark.parametrize("home", ["", "train/"])
 def test_a_class_whose_folder_is_empty_is_a_class(house: House, tmp_path: Path, home: str) -> None:
     source = {f"{home}{label}/1.jpg": drawn.picture(shade=ord(label)) for label in "ac"}
