@@ -13,13 +13,15 @@ from pyarrow import parquet
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.domain import Box, Detection
+from backend import families
+from backend.domain import Box, Detection, Run, State
 from backend.errors import Invalid
 from backend.formats import cells
 from backend.labels import labelling
 from backend.projects import catalogue
 from backend.review import decisions, tally, views
 from backend.storage import findings
+from backend.storage.classes import class_names
 from backend.storage.tables import ImageRow, RunImageRow
 
 Boxes = Sequence[Box]
@@ -48,13 +50,14 @@ def write(session: Session, run_id: int, format_name: str) -> Iterator[bytes]:
 def rows(session: Session, run_id: int) -> Iterator[dict[str, Any]]:
     """Every detection of a run with what people said of it, in the order of the images' ids."""
     run = findings.get(session, run_id)
-    rule = _rule(session, run.project_id)
+    rule = _rule(session, run)
     for seen in _pages(session, run_id):
         ids = [row.image_id for row in seen]
         found = findings.detections(session, run_id, ids)
         standing = decisions.standing(session, ids, [run_id])
         groups = _groups(session, ids)
         labels = labelling.boxes_of(session, ids)
+        given = _given(session, run, ids)
         for row in seen:
             said = standing[row.image_id]
             board = said.get(decisions.Subject(run_id, None, decisions.BOARD))
@@ -67,7 +70,9 @@ def rows(session: Session, run_id: int) -> Iterator[dict[str, Any]]:
                 "group": groups.get(row.image_id, ""),
                 "board": board.verdict.value if board else "",
                 "board_by": board.author if board else "",
-                "rule": rule(labels[row.image_id], found[row.image_id], said),
+                "rule": rule(
+                    given.get(row.image_id), labels[row.image_id], found[row.image_id], said
+                ),
             }
             for one in found[row.image_id]:
                 decision = said.get(decisions.Subject(run_id, one.idx))
@@ -86,17 +91,31 @@ def rows(session: Session, run_id: int) -> Iterator[dict[str, Any]]:
                 yield about
 
 
-def _rule(session: Session, project_id: int | None) -> Callable[[Boxes, Found, Said], str]:
-    """What the project's rule says of a board; without a project there is no rule."""
-    if project_id is None:
-        return lambda _boxes, _found, _said: ""
-    chosen = views.rule(session, project_id)
-    severity = tally.severities(session, project_id)
+def _rule(session: Session, run: Run) -> Callable[[str | None, Boxes, Found, Said], str]:
+    """What the project's rule says of a board or a classified picture; no project has no rule."""
+    if run.project_id is None:
+        return lambda _given, _boxes, _found, _said: ""
+    chosen = views.rule(session, run.project_id)
+    severity = tally.severities(session, run.project_id)
+    once = families.answers_once(run.family)
 
-    def says(boxes: Boxes, found: Found, said: Said) -> str:
+    def says(given: str | None, boxes: Boxes, found: Found, said: Said) -> str:
+        if once:
+            return tally.answer(given, next(iter(found), None), chosen, severity)
         return tally.verdict(boxes, found, {one.idx for one in said}, chosen, severity)
 
     return says
+
+
+def _given(session: Session, run: Run, ids: Sequence[int]) -> dict[int, str]:
+    """The classes of classified pictures that are done, '' where it is none of them."""
+    if not families.answers_once(run.family):
+        return {}
+    names = class_names.of(session, run.project_id)
+    query = select(ImageRow.id, ImageRow.label_id).where(
+        ImageRow.id.in_(ids), ImageRow.state == State.DONE
+    )
+    return {image_id: names.name(label_id) for image_id, label_id in session.execute(query)}
 
 
 def _csv(values: Iterable[dict[str, Any]]) -> Iterator[bytes]:

@@ -152,6 +152,21 @@ def verdict(
     return "fail" if bad else "pass"
 
 
+def answer(
+    given: str | None, best: Detection | None, rule: Rule, severity: Mapping[str, int]
+) -> str:
+    """What the rule says of a classified picture: by the class that it was given ('' is none of
+    them), else by the model's answer where that is sure enough; where it is not, a person is asked.
+    """
+    label = given
+    if label is None:
+        known = best is not None and best.label in severity
+        if best is None or not known or best.score < least(rule, best.label):
+            return "ask"
+        label = best.label
+    return "fail" if severity.get(label, 1) >= rule["severity"] else "pass"
+
+
 def _labelled(session: Session, run_id: int, project_id: int) -> list[int]:
     done = select(ImageRow.id).where(
         ImageRow.project_id == project_id,

@@ -115,18 +115,15 @@ class Ruled:
     def _answer(self, seen: Reviewed) -> tuple[str, tuple[Defect, ...]]:
         """A classified picture fails by its class, or else by an answer that is sure enough."""
         image = seen.item.image
+        given = image.label if image.state is State.DONE else None
+        best = next(iter(seen.detections), None)
+        said = tally.answer(given, best, self.rule, self.severities)
+        if said != FAIL:
+            return said, ()
         whole = (0.0, 0.0, float(image.width), float(image.height))
-        if image.state is State.DONE:
-            label, score = image.label, None
-        else:
-            best = next(iter(seen.detections), None)
-            known = best is not None and best.label in self.severities
-            if best is None or not known or best.score < tally.least(self.rule, best.label):
-                return ASK, ()
-            label, score = best.label, best.score
-        if not self.fails(label):
-            return PASS, ()
-        return FAIL, (Defect(whole, label or "no class", self.severity(label), score),)
+        if given is None and best is not None:
+            return said, (Defect(whole, best.label, self.severity(best.label), best.score),)
+        return said, (Defect(whole, given or "no class", self.severity(given or "")),)
 
     def _defect(self, one: Box | Detection) -> Defect:
         score = one.score if isinstance(one, Detection) else None

@@ -13,7 +13,7 @@ from backend.domain import Box, Detection, Run, RunImage, State, Task, Verdict
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
-from backend.review import agenda, decisions, judgements, views
+from backend.review import agenda, decisions, judgements, reports, views
 from backend.review.boards import sheet, verdicts
 from backend.review.boards.verdicts import Board
 from backend.review.decisions import Sheet
@@ -177,6 +177,8 @@ def test_a_classified_picture_fails_by_its_class_and_asks_below_the_score(
             "unsure": "ask",
             "named": "fail",
         }
+        ruled = {row["name"]: row["rule"] for row in reports.rows(session, ANSWERS)}
+        assert ruled == {name: one.verdict for name, one in boards.items()}
         for stand in ("pass", "fail", "ask"):
             choice = agenda.Choice(stands=(f"rule-{stand}",))
             wanted = {*agenda.ids(session, ANSWERS, choice, 9)}
