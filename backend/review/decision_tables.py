@@ -18,6 +18,7 @@ from backend.review.judgements import Answer
 from backend.storage import findings
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
+from backend.storage.tables import ImageRow
 
 Row = Mapping[str, str]
 NEEDED = (("image",), ("decision", "board"))
@@ -56,6 +57,7 @@ def answer(
     """What the lines of one image say; one with other corners or another class corrects."""
     found = {one.idx: one for one in findings.detections(session, run_id, [image_id])[image_id]}
     names = class_names.of_run(session, run_id)
+    given = _given(session, run_id, image_id, names)
     verdicts: dict[int, Verdict | None] = {}
     corrected: dict[int, Detection] = {}
     missed: list[Box] = []
@@ -72,9 +74,26 @@ def answer(
             idx = _whole(n, row, "idx")
             verdicts[idx] = SAID[said]
             other = _changed(n, row, found.get(idx), names)
+            if other is None and said == "correct":
+                other = given.get(idx)
             if other and SAID[said] is Verdict.ACCEPT:
                 corrected[idx] = other
     return Answer(verdicts, corrected, tuple(missed), board)
+
+
+def _given(session: Session, run_id: int, image_id: int, names: Naming) -> dict[int, Detection]:
+    """Answers on whole pictures as people corrected them, which no line of a report shows."""
+    stands = decisions.standing(session, [image_id], [run_id])[image_id]
+    corrected = decisions.numbers(stands, run_id, Verdict.CORRECT)
+    if not corrected:
+        return {}
+    class_id = session.get_one(ImageRow, image_id).label_id
+    label = names.name(class_id)
+    return {
+        one.idx: replace(one, label=label, class_id=names.id(label))
+        for one in findings.detections(session, run_id, [image_id])[image_id]
+        if label and one.idx in corrected
+    }
 
 
 def _changed(n: int, row: Row, one: Detection | None, names: Naming) -> Detection | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -13,7 +15,16 @@ from backend.domain import Box, Detection, DetectionRef, Origin, Run, RunImage, 
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
-from backend.review import agenda, decisions, judgements, saves, tally, views
+from backend.review import (
+    agenda,
+    decision_tables,
+    decisions,
+    judgements,
+    reports,
+    saves,
+    tally,
+    views,
+)
 from backend.review.agenda import Choice
 from backend.review.decisions import Sheet, Subject
 from backend.review.judgements import Answer
@@ -99,6 +110,16 @@ def test_another_class_corrects_the_answer_and_stays_through_later_saves(session
     _save(session, label="good", accepted=(), rejected=())
     assert _stands(session) is Verdict.ACCEPT
     assert tally.figures(session, RUN) == Figures(1, right=1)
+
+
+def test_a_report_that_is_read_back_as_it_was_written_changes_no_class(session: Session) -> None:
+    _save(session, label="bad", accepted=(), rejected=())
+    text = b"".join(reports.write(session, RUN, "csv")).decode()
+    ((image, lines),) = decision_tables.images(RUN, csv.DictReader(io.StringIO(text)))
+    said = decision_tables.answer(session, RUN, image, lines)
+    judgements.judge(session, RUN, image, said, "ana")
+    assert _now(session) == ("bad", State.DONE)
+    assert _stands(session) is Verdict.CORRECT
 
 
 def test_a_class_that_stands_already_is_an_answer_too(session: Session) -> None:
