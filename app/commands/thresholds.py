@@ -79,6 +79,10 @@ def threshold(
                 split: thresholds.outcome(boards, kept | best, costs) if boards.number else None
                 for split, boards in ((Split.VAL, validation), (Split.TEST, test))
             }
+        if apply and not best:
+            raise Refused(
+                f"{chosen.name} was validated on no defect, so that there is no threshold to apply."
+            )
         if apply:
             with at.database.write.begin() as session:
                 _apply(session, found.id, best)
