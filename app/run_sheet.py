@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from app import assets
 from backend import version
 from backend.domain import Image
+from backend.errors import LoupeError
 from backend.previews.previews import Previews
 from backend.review import tally
 from backend.review.boards.sheet import MOST_LISTED, Sheet
@@ -45,6 +46,7 @@ class Shown:
     board: Board
     picture: str
     crops: tuple[Crop, ...]
+    lost: str = ""
 
 
 def write(read: Sheet, previews: Previews, author: str) -> Iterator[bytes]:
@@ -80,8 +82,12 @@ def _thresholds(read: Sheet) -> Mapping[float, list[str]]:
 
 
 def _shown(previews: Previews, read: Sheet, board: Board) -> Shown:
-    crops = () if read.ruled.once else _crops(previews, read, board)
-    return Shown(board, _inline(previews.thumb(board.image.sha256)), crops)
+    try:
+        crops = () if read.ruled.once else _crops(previews, read, board)
+        return Shown(board, _inline(previews.thumb(board.image.sha256)), crops)
+    except LoupeError as error:
+        # A picture that is lost is no reason to say nothing of a lot.
+        return Shown(board, "", (), str(error))
 
 
 def _crops(previews: Previews, read: Sheet, board: Board) -> tuple[Crop, ...]:

@@ -19,6 +19,7 @@ from backend.review import blind_repeats, decision_tables, judgements, provenanc
 from backend.review.blind_repeats import Agreement, Kappa
 from backend.review.boards import sheet
 from backend.review.tally import Figures
+from backend.storage import engine
 from backend.words import many
 
 Format = Literal["csv", "parquet", "coco", "html"]
@@ -69,6 +70,7 @@ def report(
 def _parts(at: Tools, session: Session, run: int, format_name: Format) -> Iterable[bytes]:
     if format_name != "html":
         return reports.write(session, run, format_name)
+    engine.at_one_moment(session)
     with tools.pictures(at) as pictures:
         return run_sheet.write(sheet.read(session, run), pictures, tools.me())
 

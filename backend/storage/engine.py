@@ -101,6 +101,12 @@ def insert_new(session: Session, table: Any, rows: Sequence[Mapping[str, Any]]) 
     return set(connection.execute(new, list(rows)).scalars())
 
 
+def at_one_moment(session: Session) -> None:
+    """Let all that a transaction reads be of one moment; said before it asks anything."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+
+
 def batches(values: Sequence[Any], size: int = 10_000) -> Iterable[Sequence[Any]]:
     """Parts that fit into one statement."""
     return (values[start : start + size] for start in range(0, len(values), size))

@@ -10,6 +10,7 @@ from itertools import islice
 from sqlalchemy.orm import Session
 
 from backend.errors import NotFound
+from backend.storage import engine
 from backend.storage.engine import Database
 from backend.storage.files import BLOCK, Files
 from backend.upkeep import litter, references
@@ -78,8 +79,7 @@ def breaches(session: Session, rule: Rule) -> list[str]:
 def _ask(database: Database, rule: Rule, repair: bool) -> Iterator[Finding]:
     with database.read.begin() as session:
         # What people save meanwhile must not look like a breach.
-        if database.engine.dialect.name == "postgresql":
-            session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+        engine.at_one_moment(session)
         found = breaches(session, rule)
     if not found:
         return

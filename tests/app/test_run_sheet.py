@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from itertools import count
@@ -133,6 +134,16 @@ def test_of_classified_pictures_it_speaks_of_classes(premises: Premises) -> None
     assert "Classes that fail" in said
     assert "All that failed" in said
     assert "defect" not in said.lower()
+
+
+def test_a_picture_that_is_lost_keeps_nothing_else_back(premises: Premises, run: int) -> None:
+    with premises.read() as session:
+        read = sheet.read(session, run)
+    gone = replace(read.worst[0].image, sha256="0" * 64)
+    worst = (replace(read.worst[0], image=gone), *read.worst[1:])
+    text = b"".join(run_sheet.write(replace(read, worst=worst), premises.previews, "ana")).decode()
+    assert text.count("<article>") == len(read.worst)
+    assert text.count('class="whole"') == len(read.worst) - 1
 
 
 def test_the_site_gives_the_page_as_a_file(client: TestClient, run: int) -> None:

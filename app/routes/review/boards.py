@@ -70,9 +70,10 @@ def boards(
     choice = agenda.parse(request.query_params.multi_items())
     with at.read() as session:
         project = catalogue.get(session, views.project_of(session, run))
-        found = verdicts.window(session, run, choice, after, PART)
+        ids = agenda.ids(session, run, choice, PART, after)
+        found = verdicts.of(session, run, ids)
         total = 0 if after else agenda.counts(session, run, choice)[0]
-    more = found[-1].image.id if len(found) == PART else 0
+    more = ids[-1] if len(ids) == PART else 0
     return BoardsOfRun(project, total, more, [_card(one) for one in found])
 
 

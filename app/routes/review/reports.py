@@ -21,6 +21,7 @@ from backend.review.agenda import RuledBoards
 from backend.review.blind_repeats import Agreement
 from backend.review.boards import sheet
 from backend.runs import comparison
+from backend.storage import engine
 
 router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES], route_class=pools.Pooled)
 
@@ -141,6 +142,7 @@ def _written(at: premises.Premises, run: int, name: str) -> BinaryIO:
 def _page(at: premises.Premises, run: int) -> Iterator[bytes]:
     """Its pictures are made once the database has been asked."""
     with at.read() as session:
+        engine.at_one_moment(session)
         read = sheet.read(session, run)
     return run_sheet.write(read, at.previews, at.asker.name if at.asker else "")
 
