@@ -10,7 +10,7 @@ from typing import Any
 from backend.words import many
 
 PATIENCE = 10.0  # seconds for the autoscaler's answer; it states one every five
-EVERY = 2.0  # seconds for which its answer stands
+EVERY = 0.4  # seconds for which its answer stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Growth:
 class Asking:
     """Asks what the autoscaler of the cluster says of a demand: a placement group, by its number.
 
-    Over one connection, and seldom: whoever waits looks twice a second at what has come.
+    Over one connection, however often it is asked: whoever waits looks twice a second.
     """
 
     def __init__(self, ray: Any, demand: str) -> None:

@@ -16,7 +16,7 @@ from tests.journeys import conftest, sorting
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
 
-RUN = 970
+RUN = 1_970
 COUNT = 30
 
 

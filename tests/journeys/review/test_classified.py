@@ -19,7 +19,7 @@ from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
 
-RUN = 960
+RUN = 1_960
 PROJECT = "review of classes"
 
 

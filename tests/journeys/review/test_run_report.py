@@ -21,15 +21,15 @@ def test_a_report_opens_by_itself_with_the_figures_of_the_run(
     page: Page, site: Site, tmp_path: Path
 ) -> None:
     made = boards.put(site, "report of a run", 3)
-    boards.detect(site, made, 951)
+    boards.detect(site, made, 1951)
     page.goto(f"{site.url}/?project={made.project.id}&tab=review")
     with page.expect_download() as downloading:
         page.get_by_role("link", name="Report", exact=True).click()
     taken = tmp_path / downloading.value.suggested_filename
     downloading.value.save_as(taken)
-    assert taken.name == "run-951.html"
+    assert taken.name == "run-1951.html"
     with site.database.read.begin() as session:
-        counted = sheet.read(session, 951).counted
+        counted = sheet.read(session, 1951).counted
     asked: list[str] = []
     opened = page.context.new_page()
     opened.on("request", lambda one: asked.append(one.url))
@@ -47,10 +47,10 @@ def test_a_report_opens_by_itself_with_the_figures_of_the_run(
 
 def test_the_boards_of_a_run_stand_in_a_table_that_leads_to_each(page: Page, site: Site) -> None:
     made = boards.put(site, "boards of a run", 4)
-    boards.detect(site, made, 952)
+    boards.detect(site, made, 1952)
     with site.database.write.begin() as session:
         first = made.ids[0]
-        passed = Sheet(0, (), run_id=952, review=True, verdict=Verdict.PASS)
+        passed = Sheet(0, (), run_id=1952, review=True, verdict=Verdict.PASS)
         decisions.save(session, first, passed, "ana")
     page.goto(f"{site.url}/?project={made.project.id}&tab=review")
     page.get_by_role("link", name="All boards").click()
@@ -60,7 +60,7 @@ def test_the_boards_of_a_run_stand_in_a_table_that_leads_to_each(page: Page, sit
     expect(rows.filter(has_text="by ana")).to_contain_text("Pass")
     page.get_by_label("Verdict").select_option("rule-fail")
     with site.database.read.begin() as session:
-        wanted = agenda.ids(session, 952, Choice(stands=("rule-fail",), sort="score"), 9)
+        wanted = agenda.ids(session, 1952, Choice(stands=("rule-fail",), sort="score"), 9)
     expect(rows).to_have_count(len(wanted))
     row = rows.first
     expect(row.locator("rect").first).to_be_attached()
@@ -68,7 +68,7 @@ def test_the_boards_of_a_run_stand_in_a_table_that_leads_to_each(page: Page, sit
     expect(drawn).to_have_js_property("complete", True)
     assert drawn.evaluate("one => one.naturalWidth") > 0
     row.get_by_role("link", name="Review").click()
-    expect(page).to_have_url(re.compile(rf"run=952.*image={wanted[0]}|image={wanted[0]}.*run=952"))
+    expect(page).to_have_url(re.compile(rf"run=1952.*image={wanted[0]}|image={wanted[0]}.*run=1952"))
     expect(page.locator(".lp-boards")).to_be_hidden()
     hands = Hands(page, site, "review")
     hands.ready()

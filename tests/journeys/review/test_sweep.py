@@ -14,7 +14,7 @@ from backend.review.decisions import Subject
 from tests.journeys import sorting
 from tests.journeys.conftest import Site
 
-RUN = 980
+RUN = 1_980
 COUNT = 120
 TILES = "#shell-review .lp-whole"
 Said = tuple[str, State, Verdict | None]

@@ -188,7 +188,7 @@ def test_a_place_on_the_server_comes_in_and_says_how_far_it_is(
     desk.get_by_label("Or a place on the server").fill(str(tmp_path))
     desk.get_by_role("dialog").get_by_role("button", name="Import").press("Enter")
     expect(desk.get_by_text(re.compile(r"\d+ of 900 pictures"))).to_be_visible(timeout=LONG)
-    expect(desk.get_by_text("900 images, 0 goldens")).to_be_visible(timeout=LONG)
+    expect(desk.get_by_text("900 images added")).to_be_visible(timeout=LONG)
     with working.database.read.begin() as session:
         assert gallery.page(session, project.id, gallery.Filter()).total == 903
 

@@ -17,7 +17,7 @@ from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
 from workers.evaluation import classes as worth
 
-RUN = 990
+RUN = 1_990
 PROJECT = "plates"
 STRANGE = re.compile(r"\b(IoU|mAP|AP|box|boxes|tiles?|golden|draw|defects?)\b", re.IGNORECASE)
 PAGES = {

@@ -90,7 +90,7 @@ def _refuse(
 def test_drift_is_seen_where_gradients_are_not_shared(single: TrainingSet, tmp_path: Path) -> None:
     told = reports.Remembering()
     figures = distributed.run(_differ, basics.TrainingTask(single, None, TWO, tmp_path), told)
-    assert figures == {"drift": 4.0, "count": 2}
+    assert (figures["drift"], figures["count"]) == (4.0, 2)
     assert "2 processes" in told.lines
 
 
