@@ -83,7 +83,6 @@ def test_a_threshold_that_is_applied_is_the_rule(line: Said, home: Path) -> None
         (("--escape-cost", "dear"), "--escape-cost dear is no sum"),
         (("--escape-cost", "nan"), "--escape-cost nan is no sum"),
         (("--review-seconds", "inf"), "--review-seconds inf is no sum"),
-        (("--false-call-cost", "nan"), "--false-call-cost nan is no sum"),
         (("--escape-cost", "hole=3"), "names 'hole'; the classes are spur, short."),
     ],
 )

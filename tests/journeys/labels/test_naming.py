@@ -140,6 +140,8 @@ def test_all_that_are_chosen_in_browse_get_a_class_by_one_key_and_undo_takes_it_
         ("z", ("scratched", State.DONE)),
         ("z", ("", State.NEW)),
     ):
-        page.keyboard.press(key)
+        with page.expect_event("requestfinished", lambda sent: sent.method != "GET"):
+            page.keyboard.press(key)
+        page.evaluate("() => new Promise((done) => setTimeout(done))")  # until the page knows it
         come_to(page, site, ids, wanted)
     assert {one.version for one in stood(site, ids)} == {4}

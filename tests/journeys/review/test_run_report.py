@@ -68,7 +68,9 @@ def test_the_boards_of_a_run_stand_in_a_table_that_leads_to_each(page: Page, sit
     expect(drawn).to_have_js_property("complete", True)
     assert drawn.evaluate("one => one.naturalWidth") > 0
     row.get_by_role("link", name="Review").click()
-    expect(page).to_have_url(re.compile(rf"run=1952.*image={wanted[0]}|image={wanted[0]}.*run=1952"))
+    expect(page).to_have_url(
+        re.compile(rf"run=1952.*image={wanted[0]}|image={wanted[0]}.*run=1952")
+    )
     expect(page.locator(".lp-boards")).to_be_hidden()
     hands = Hands(page, site, "review")
     hands.ready()
