@@ -12,7 +12,7 @@ from backend.models.scaling import scalings
 from workers import cluster, data
 from workers.context import Context
 from workers.handlers import train
-from workers.scaling import bench
+from workers.scaling import turns
 from workers.scaling.bench import Bench
 
 
@@ -22,7 +22,7 @@ def run(context: Context) -> Mapping[str, Any]:
     laid_out = data.lay_out(context, request.snapshot_id)
     ray = cluster.join(context)
     start = train.started_from(context, request.start, laid_out)
-    bench.run(Bench(context, request, laid_out, start, ray))
+    turns.run(Bench(context, request, laid_out, start, ray))
     with context.database.read() as session:
         found = scalings.of_job(session, context.job.id)
     if not any(line.turns for line in found.lines):

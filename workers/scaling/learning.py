@@ -6,7 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backend import families
 from backend.domain import Split
@@ -15,9 +15,7 @@ from backend.models.scaling.scaling_plan import Turn
 from workers.evaluation import appraisal
 from workers.families import base
 from workers.families.base import Parameters
-
-if TYPE_CHECKING:
-    from workers.scaling.bench import Bench
+from workers.scaling.bench import Bench
 
 Tell = Callable[[float | None, str], None]
 TRAINED = 0.8

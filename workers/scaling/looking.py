@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backend.errors import Refused
 from backend.jobs.needs import Need
@@ -17,9 +17,7 @@ from workers.engine.chunks import Work
 from workers.engine.pools import picking
 from workers.engine.pools.actors import RayPool
 from workers.engine.setups import Stores
-
-if TYPE_CHECKING:
-    from workers.scaling.bench import Bench
+from workers.scaling.bench import Bench
 
 LEAST = 512  # images; fewer are looked at again and again
 WARM = 8  # images for each actor before it counts

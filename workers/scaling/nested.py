@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from backend.domain import JobState
 from backend.models import tracked
 from backend.models.scaling.scaling_plan import Turn
-
-if TYPE_CHECKING:
-    from workers.scaling.bench import Bench
+from workers.scaling.bench import Bench
 
 TOLD = ("startup", "seconds", "rate", "loss")
 

@@ -25,7 +25,7 @@ from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from tests.workers.scaling import devices
 from workers import cluster, handlers
-from workers.scaling import bench as benching
+from workers.scaling import turns
 
 pytestmark = pytest.mark.usefixtures("mlflow_is_told")
 MANY = (1, 2, 4, 16, 64)
@@ -154,10 +154,10 @@ def test_a_configuration_that_fails_is_told_and_the_others_go_on(bench: Bench) -
 def test_a_turn_that_processes_die_of_is_told_and_the_others_go_on(bench: Bench) -> None:
     job = bench.ask(devices.NAME, Plan((2, 4), repeats=1), epochs=2)
     context = bench.place.context(bench.claim())
-    (context.folder / benching.TRIES).write_text(f"0 {benching.MOST_TRIES}")
+    (context.folder / turns.TRIES).write_text(f"0 {turns.MOST_TRIES}")
     handlers.find("scale").run(context)
     died, measured = bench.table(job).lines
-    assert (died.turns, died.error) == (0, benching.DIED)
+    assert (died.turns, died.error) == (0, turns.DIED)
     assert (measured.turns, measured.error) == (1, "")
     with bench.place.database.write.begin() as session:
         claims.finish(session, context.job, {})
