@@ -17,8 +17,8 @@ from backend.domain import Image
 from backend.errors import LoupeError
 from backend.previews.previews import Previews
 from backend.review import tally
-from backend.review.boards.sheet import MOST_LISTED, Sheet
-from backend.review.boards.verdicts import Board, Defect
+from backend.review.boards.sheet import MOST_LISTED, RunSheet
+from backend.review.boards.verdicts import StandingBoard, StandingDefect
 
 TEMPLATE = "run_sheet.html"
 STYLE = "styles/run_sheet.css"
@@ -33,7 +33,7 @@ Place = tuple[float, float, float, float]
 class Crop:
     """A defect from near, and the same place of the golden where there is one."""
 
-    defect: Defect
+    defect: StandingDefect
     place: Place
     picture: str
     golden: str
@@ -43,19 +43,19 @@ class Crop:
 class Shown:
     """One of the worst boards, whole and with its defects from near."""
 
-    board: Board
+    board: StandingBoard
     picture: str
     crops: tuple[Crop, ...]
     lost: str = ""
 
 
-def write(read: Sheet, previews: Previews, author: str) -> Iterator[bytes]:
+def write(read: RunSheet, previews: Previews, author: str) -> Iterator[bytes]:
     """The page, part by part; what is wrong is said before the first of them."""
     shown = [_shown(previews, read, board) for board in read.worst]
     return _parts(read, shown, author)
 
 
-def _parts(read: Sheet, shown: list[Shown], author: str) -> Iterator[bytes]:
+def _parts(read: RunSheet, shown: list[Shown], author: str) -> Iterator[bytes]:
     page = _pages().get_template(TEMPLATE)
     stream = page.stream(
         sheet=read,
@@ -72,7 +72,7 @@ def _parts(read: Sheet, shown: list[Shown], author: str) -> Iterator[bytes]:
         yield part.encode()
 
 
-def _thresholds(read: Sheet) -> Mapping[float, list[str]]:
+def _thresholds(read: RunSheet) -> Mapping[float, list[str]]:
     """The classes that fail a board, by the score from which they count."""
     found: dict[float, list[str]] = {}
     for one in read.project.classes:
@@ -81,7 +81,7 @@ def _thresholds(read: Sheet) -> Mapping[float, list[str]]:
     return found
 
 
-def _shown(previews: Previews, read: Sheet, board: Board) -> Shown:
+def _shown(previews: Previews, read: RunSheet, board: StandingBoard) -> Shown:
     try:
         crops = () if read.ruled.once else _crops(previews, read, board)
         return Shown(board, _inline(previews.thumb(board.image.sha256)), crops)
@@ -90,13 +90,13 @@ def _shown(previews: Previews, read: Sheet, board: Board) -> Shown:
         return Shown(board, "", (), str(error))
 
 
-def _crops(previews: Previews, read: Sheet, board: Board) -> tuple[Crop, ...]:
+def _crops(previews: Previews, read: RunSheet, board: StandingBoard) -> tuple[Crop, ...]:
     failing = [one for one in board.defects if read.ruled.fails(one.label)]
     first = sorted(failing, key=lambda one: (-one.severity, -(one.score or 1.0)))[:CROPS]
     return tuple(_crop(previews, board, one) for one in first)
 
 
-def _crop(previews: Previews, board: Board, defect: Defect) -> Crop:
+def _crop(previews: Previews, board: StandingBoard, defect: StandingDefect) -> Crop:
     image = board.image
     place = around(defect.place, image.width, image.height)
     near = previews.piece(image.sha256, _shares(place, image), SIDE)

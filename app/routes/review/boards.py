@@ -14,7 +14,7 @@ from backend.domain import Project
 from backend.projects import catalogue
 from backend.review import agenda, views
 from backend.review.boards import verdicts
-from backend.review.boards.verdicts import Board, Defect
+from backend.review.boards.verdicts import StandingBoard, StandingDefect
 
 router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES], route_class=pools.Pooled)
 
@@ -77,7 +77,7 @@ def boards(
     return BoardsOfRun(project, total, more, [_card(one) for one in found])
 
 
-def _card(one: Board) -> BoardCard:
+def _card(one: StandingBoard) -> BoardCard:
     image = one.image
     return BoardCard(
         image.id,
@@ -93,5 +93,5 @@ def _card(one: Board) -> BoardCard:
     )
 
 
-def _mark(one: Defect) -> DefectMark:
+def _mark(one: StandingDefect) -> DefectMark:
     return DefectMark(*one.place, one.label, one.score)

@@ -12,7 +12,7 @@ from backend.models.scaling.scaling_plan import Configuration, Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredTurn:
     """A turn that is over: its figures, or why there are none."""
 
     number: int
@@ -57,7 +57,7 @@ class Line:
     error: str = ""
 
 
-def lines(plan: Plan, turns: Sequence[Measured]) -> list[Line]:
+def lines(plan: Plan, turns: Sequence[MeasuredTurn]) -> list[Line]:
     """A line a configuration, in the order of the plan; those not measured yet are bare."""
     found: list[Line] = []
     for one in plan.configurations:
@@ -67,7 +67,7 @@ def lines(plan: Plan, turns: Sequence[Measured]) -> list[Line]:
     return found
 
 
-def _line(plan: Plan, one: Configuration, turns: Sequence[Measured], base: Line | None) -> Line:
+def _line(plan: Plan, one: Configuration, turns: Sequence[MeasuredTurn], base: Line | None) -> Line:
     good = [turn.figures for turn in turns if not turn.error]
     error = next((turn.error for turn in turns if turn.error), "")
     bare: dict[str, Any] = {

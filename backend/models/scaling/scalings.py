@@ -17,7 +17,7 @@ from backend.jobs import kinds, queue
 from backend.models import tracked, trainings
 from backend.models.scaling import scaling_plan, scaling_table
 from backend.models.scaling.scaling_plan import WEAK, Configuration, Plan, Turn
-from backend.models.scaling.scaling_table import Line, Measured
+from backend.models.scaling.scaling_table import Line, MeasuredTurn
 from backend.storage.tables import JobRow, TurnRow
 
 EPOCHS = 3
@@ -93,7 +93,7 @@ def _check_shares(plan: Plan, values: Mapping[str, Any], counts: Mapping[str, in
         )
 
 
-def measured(session: Session, job_id: int) -> list[Measured]:
+def measured(session: Session, job_id: int) -> list[MeasuredTurn]:
     """The turns that are over."""
     return _measured_of(session, [job_id])[job_id]
 
@@ -129,7 +129,7 @@ def of_project(session: Session, project_id: int, limit: int = SHOWN) -> list[Cl
     return [_benchmark(queue.to_job(session, row), turns[row.id]) for row in rows]
 
 
-def _benchmark(job: Job, found: Sequence[Measured]) -> ClusterBenchmark:
+def _benchmark(job: Job, found: Sequence[MeasuredTurn]) -> ClusterBenchmark:
     request, plan = job.request, scaling_plan.read(job.request["plan"])
     told = (one.figures["about"] for one in found if "about" in one.figures)
     about: Mapping[str, Any] = next(told, {})
@@ -149,15 +149,15 @@ def _benchmark(job: Job, found: Sequence[Measured]) -> ClusterBenchmark:
     )
 
 
-def _measured_of(session: Session, jobs: Sequence[int]) -> dict[int, list[Measured]]:
+def _measured_of(session: Session, jobs: Sequence[int]) -> dict[int, list[MeasuredTurn]]:
     """The turns of several benchmarks at once."""
-    found: dict[int, list[Measured]] = {job: [] for job in jobs}
+    found: dict[int, list[MeasuredTurn]] = {job: [] for job in jobs}
     query = select(TurnRow).where(TurnRow.job_id.in_(jobs))
     for row in session.scalars(query.order_by(TurnRow.job_id, TurnRow.number)):
         found[row.job_id].append(_measured(row))
     return found
 
 
-def _measured(row: TurnRow) -> Measured:
+def _measured(row: TurnRow) -> MeasuredTurn:
     one = Configuration(row.work, row.processes, row.nodes)
-    return Measured(row.number, one, row.repeat, row.figures, row.error)
+    return MeasuredTurn(row.number, one, row.repeat, row.figures, row.error)

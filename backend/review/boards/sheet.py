@@ -18,7 +18,7 @@ from backend.projects import catalogue
 from backend.review import blind_repeats, decisions, promises, tally, views
 from backend.review.blind_repeats import Agreement
 from backend.review.boards import verdicts
-from backend.review.boards.verdicts import ASK, FAIL, PASS, Board, Ruled, Unreadable
+from backend.review.boards.verdicts import ASK, FAIL, PASS, Ruled, StandingBoard, UnreadPicture
 from backend.storage import engine, findings
 from backend.storage.tables import DecisionRow
 
@@ -68,7 +68,7 @@ class ClassLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class AgainstLabels:
     """A run against the labels; `at_most` bounds the share of escapes at 95 %."""
 
     figures: tally.Figures
@@ -76,7 +76,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class RunSheet:
     """A run as it is told to somebody who was not there."""
 
     run: Run
@@ -86,12 +86,12 @@ class Sheet:
     counted: Counted
     lots: dict[str, Counted]
     classes: tuple[ClassLine, ...]
-    worst: tuple[Board, ...]
-    failing: tuple[Board, ...]
-    unreadable: tuple[Unreadable, ...]
+    worst: tuple[StandingBoard, ...]
+    failing: tuple[StandingBoard, ...]
+    unreadable: tuple[UnreadPicture, ...]
     judges: dict[str, int]
     said: dict[str, int]
-    seen: Seen
+    seen: AgainstLabels
     agreement: Agreement
 
 
@@ -105,17 +105,17 @@ class _Adding:
     defects: Counter[str] = field(default_factory=Counter)
     boards: Counter[str] = field(default_factory=Counter)
     judges: Counter[str] = field(default_factory=Counter)
-    worst: list[Board] = field(default_factory=list)
-    failing: list[Board] = field(default_factory=list)
+    worst: list[StandingBoard] = field(default_factory=list)
+    failing: list[StandingBoard] = field(default_factory=list)
 
-    def add(self, part: Sequence[Board]) -> None:
+    def add(self, part: Sequence[StandingBoard]) -> None:
         for one in part:
             self._count(one)
         failed = [one for one in part if one.verdict == FAIL]
         self.worst = heapq.nlargest(WORST, [*self.worst, *failed], key=self._badness)
         self.failing += failed[: MOST_LISTED - len(self.failing)]
 
-    def _count(self, board: Board) -> None:
+    def _count(self, board: StandingBoard) -> None:
         self.counted.add(board.verdict)
         self.lots[board.image.group].add(board.verdict)
         self.defects.update(board.by_class)
@@ -123,7 +123,7 @@ class _Adding:
         if board.said_by:
             self.judges[board.said_by] += 1
 
-    def _badness(self, board: Board) -> tuple[int, int, float, int]:
+    def _badness(self, board: StandingBoard) -> tuple[int, int, float, int]:
         failing = [one for one in board.defects if self.ruled.fails(one.label)]
         severest = max((one.severity for one in failing), default=0)
         surest = max((1.0 if one.score is None else one.score for one in failing), default=0.0)
@@ -137,11 +137,11 @@ class _Adding:
             yield ClassLine(name, number, self.boards[name], sum_ / self.defects.total())
 
 
-def read(session: Session, run_id: int) -> Sheet:
+def read(session: Session, run_id: int) -> RunSheet:
     """The sheet of a run as its boards stand now."""
     run = findings.get(session, run_id)
     added = _added(verdicts.ruled(session, run_id), verdicts.every(session, run_id))
-    return Sheet(
+    return RunSheet(
         run,
         catalogue.get(session, views.project_of(session, run_id)),
         registry.get(session, run.model_id) if run.model_id else None,
@@ -159,7 +159,7 @@ def read(session: Session, run_id: int) -> Sheet:
     )
 
 
-def _added(ruled: Ruled, parts: Iterable[list[Board]]) -> _Adding:
+def _added(ruled: Ruled, parts: Iterable[list[StandingBoard]]) -> _Adding:
     added = _Adding(ruled)
     for part in parts:
         added.add(part)
@@ -176,7 +176,7 @@ def _said(session: Session, run_id: int) -> dict[str, int]:
     return dict(sorted(said.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _seen(session: Session, run_id: int) -> Seen:
+def _seen(session: Session, run_id: int) -> AgainstLabels:
     found = tally.figures(session, run_id)
     truths = found.right + found.escapes
-    return Seen(found, promises.at_most(found.escapes, truths) if truths else None)
+    return AgainstLabels(found, promises.at_most(found.escapes, truths) if truths else None)

@@ -22,7 +22,7 @@ PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Defect:
+class StandingDefect:
     """A label, or (with a score) what the run found and nobody has judged yet."""
 
     place: tuple[float, float, float, float]
@@ -32,7 +32,7 @@ class Defect:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class StandingBoard:
     """A picture of a run as it stands now; `said_by` is empty where the rule says the verdict.
 
     `ask`: the answer of a classified picture is below the score of the rule. There `said_by` is
@@ -42,7 +42,7 @@ class Board:
     image: Image
     verdict: str
     said_by: str
-    defects: tuple[Defect, ...]
+    defects: tuple[StandingDefect, ...]
     golden_sha256: str = ""
     lie: tuple[float, ...] = ()
 
@@ -58,7 +58,7 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadPicture:
     """A picture that the run could not read, and why."""
 
     name: str
@@ -81,10 +81,10 @@ class Ruled:
         """Whether a defect of that class fails a board."""
         return self.severity(label) >= self.rule["severity"]
 
-    def board(self, seen: Reviewed) -> Board:
+    def board(self, seen: Reviewed) -> StandingBoard:
         """A board as it stands."""
         said, defects = self._answer(seen) if self.once else self._board(seen)
-        return Board(
+        return StandingBoard(
             seen.item.image,
             seen.verdict or said,
             self._said_by(seen),
@@ -99,7 +99,7 @@ class Ruled:
         done = seen.item.image.state is State.DONE
         return seen.decided.get(closing.ANSWER, "") if done else ""
 
-    def _board(self, seen: Reviewed) -> tuple[str, tuple[Defect, ...]]:
+    def _board(self, seen: Reviewed) -> tuple[str, tuple[StandingDefect, ...]]:
         labels = [self._defect(box) for box in seen.item.boxes]
         waiting = [
             one
@@ -112,7 +112,7 @@ class Ruled:
         defects = (*labels, *(self._defect(one) for one in new))
         return FAIL if any(self.fails(one.label) for one in defects) else PASS, defects
 
-    def _answer(self, seen: Reviewed) -> tuple[str, tuple[Defect, ...]]:
+    def _answer(self, seen: Reviewed) -> tuple[str, tuple[StandingDefect, ...]]:
         """A classified picture fails by its class, or else by an answer that is sure enough."""
         image = seen.item.image
         given = image.label if image.state is State.DONE else None
@@ -122,12 +122,14 @@ class Ruled:
             return said, ()
         whole = (0.0, 0.0, float(image.width), float(image.height))
         if given is None and best is not None:
-            return said, (Defect(whole, best.label, self.severity(best.label), best.score),)
-        return said, (Defect(whole, given or "no class", self.severity(given or "")),)
+            return said, (StandingDefect(whole, best.label, self.severity(best.label), best.score),)
+        return said, (StandingDefect(whole, given or "no class", self.severity(given or "")),)
 
-    def _defect(self, one: Box | Detection) -> Defect:
+    def _defect(self, one: Box | Detection) -> StandingDefect:
         score = one.score if isinstance(one, Detection) else None
-        return Defect((one.x1, one.y1, one.x2, one.y2), one.label, self.severity(one.label), score)
+        return StandingDefect(
+            (one.x1, one.y1, one.x2, one.y2), one.label, self.severity(one.label), score
+        )
 
 
 def ruled(session: Session, run_id: int) -> Ruled:
@@ -138,7 +140,7 @@ def ruled(session: Session, run_id: int) -> Ruled:
     return Ruled(rule, tally.severities(session, project_id), once)
 
 
-def of(session: Session, run_id: int, image_ids: Sequence[int]) -> list[Board]:
+def of(session: Session, run_id: int, image_ids: Sequence[int]) -> list[StandingBoard]:
     """These boards of a run, in this order."""
     by_rule = ruled(session, run_id)
     return [by_rule.board(one) for one in views.items(session, run_id, image_ids)]
@@ -146,14 +148,14 @@ def of(session: Session, run_id: int, image_ids: Sequence[int]) -> list[Board]:
 
 def window(
     session: Session, run_id: int, choice: agenda.Choice, after: int, limit: int
-) -> list[Board]:
+) -> list[StandingBoard]:
     """The boards of a choice that come after one, in its order."""
     if not 0 < limit <= PAGE:
         raise Invalid(f"A part of the boards holds 1 to {PAGE} of them.")
     return of(session, run_id, agenda.ids(session, run_id, choice, limit, after))
 
 
-def every(session: Session, run_id: int) -> Iterator[list[Board]]:
+def every(session: Session, run_id: int) -> Iterator[list[StandingBoard]]:
     """All boards of a run by name, some at a time."""
     by_name, after = agenda.Choice(sort="name"), 0
     while part := window(session, run_id, by_name, after, PAGE):
@@ -161,8 +163,8 @@ def every(session: Session, run_id: int) -> Iterator[list[Board]]:
         after = part[-1].image.id
 
 
-def unreadable(session: Session, run_id: int) -> list[Unreadable]:
+def unreadable(session: Session, run_id: int) -> list[UnreadPicture]:
     """The pictures that the run could not read."""
     row = RunImageRow
     query = select(row.name, row.error).where(row.run_id == run_id, row.status != "ok")
-    return [Unreadable(name, error) for name, error in session.execute(query.order_by(row.name))]
+    return [UnreadPicture(name, error) for name, error in session.execute(query.order_by(row.name))]

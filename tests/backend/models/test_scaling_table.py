@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.models.scaling import scaling_table
 from backend.models.scaling.scaling_plan import Plan
-from backend.models.scaling.scaling_table import Line, Measured
+from backend.models.scaling.scaling_table import Line, MeasuredTurn
 
 PLAN = Plan((1, 2))
 
@@ -12,7 +12,7 @@ PLAN = Plan((1, 2))
 def told(*rates: float) -> list[Line]:
     """The lines of one turn a configuration."""
     turns = [
-        Measured(number, one, 0, {"startup": 1.0, "rate": rate}, "")
+        MeasuredTurn(number, one, 0, {"startup": 1.0, "rate": rate}, "")
         for number, (one, rate) in enumerate(zip(PLAN.configurations, rates, strict=False))
     ]
     return scaling_table.lines(PLAN, turns)

@@ -15,7 +15,7 @@ from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
 from backend.review import agenda, decisions, judgements, reports, views
 from backend.review.boards import sheet, verdicts
-from backend.review.boards.verdicts import Board
+from backend.review.boards.verdicts import StandingBoard
 from backend.review.decisions import Sheet
 from backend.review.judgements import Answer
 from backend.storage import findings
@@ -73,7 +73,7 @@ def _corners(one: Detection) -> tuple[float, float, float, float]:
     return one.x1, one.y1, one.x2, one.y2
 
 
-def _boards(session: Session, run: int = RUN) -> dict[str, Board]:
+def _boards(session: Session, run: int = RUN) -> dict[str, StandingBoard]:
     return {one.image.name: one for part in verdicts.every(session, run) for one in part}
 
 
