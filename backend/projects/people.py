@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from functools import cache
 
 import argon2
 from sqlalchemy import select
@@ -20,8 +21,6 @@ MARK = 16
 _hasher = argon2.PasswordHasher()
 # Each takes 64 MB and a core while it computes.
 _at_once = threading.BoundedSemaphore(2)
-# Checked when the name is unknown, so that an answer takes as long for a name that exists.
-_NOBODY = _hasher.hash("nobody has this password")
 
 
 def add(session: Session, name: str, role: Role, password: str) -> Person:
@@ -64,9 +63,10 @@ def remove(session: Session, name: str) -> None:
 def enter(session: Session, name: str, password: str) -> Person:
     """The person with that name and password."""
     row = session.get(PersonRow, name.strip())
+    nobody = _nobody()
     try:
         with _at_once:
-            _hasher.verify(row.password if row else _NOBODY, password)
+            _hasher.verify(row.password if row else nobody, password)
     except argon2.exceptions.VerifyMismatchError as error:
         raise Denied("The name or the password is wrong.") from error
     if row is None:
@@ -108,6 +108,12 @@ def _refuse_last_admin(session: Session, row: PersonRow) -> None:
     others = select(PersonRow.name).where(PersonRow.role == Role.ADMIN, PersonRow.name != row.name)
     if row.role == Role.ADMIN and session.scalar(others) is None:
         raise Refused(f"{row.name!r} is the only admin; make somebody else one first.")
+
+
+@cache
+def _nobody() -> str:
+    """Checked when the name is unknown, so that an answer takes as long for a name that exists."""
+    return _hasher.hash("nobody has this password")
 
 
 def _hash(password: str) -> str:

@@ -1,30 +1,24 @@
-"""Bring a database to the tables of this version: backed up first, all or nothing."""
+"""Which version the tables of a database have, and bringing them to that of this program.
+
+Every command asks, and nearly always nothing is to be done: what does it is read only then.
+"""
 
 from __future__ import annotations
 
-import logging
+import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from backend.errors import Unavailable
-from backend.storage import copying, engine, outages, recognising
+from backend.storage import engine, outages, recognising
 from backend.storage.engine import Database
-from backend.storage.types import now
 
-log = logging.getLogger(__name__)
 MIGRATIONS = Path(__file__).with_name("migrations")
-# Any number will do, as long as every Loupe asks for the same lock.
-LOCK = 5_680_731
+STEP = re.compile(r"""^(revision|down_revision) = ["'](.+)["']""", re.MULTILINE)
 
 
 def prepare(database: Database, migrations: Path = MIGRATIONS, copies: Path | None = None) -> None:
@@ -33,8 +27,13 @@ def prepare(database: Database, migrations: Path = MIGRATIONS, copies: Path | No
     It is copied first: a file beside itself, a database of a server into the folder `copies`.
     """
     recognising.check_file(database.engine)
-    with _connect(database.engine) as connection, _unchecked(connection), connection.begin():
-        _upgrade(connection, migrations, copies)
+    with _connect(database.engine) as connection:
+        if revision(connection) == newest(migrations):
+            return
+        connection.rollback()
+        from backend.storage import upgrading
+
+        upgrading.upgrade(connection, migrations, copies)
 
 
 def copy(opened: Engine, target: Path) -> None:
@@ -46,25 +45,27 @@ def copy(opened: Engine, target: Path) -> None:
         ):
             source.backup(made)
         return
-    standing = opened.execution_options(isolation_level="REPEATABLE READ")
-    file = engine.make_engine(f"sqlite:///{target}")
-    with standing.connect() as rows, rows.begin(), file.connect() as made_, made_.begin():
-        command.upgrade(config(made_), revision(rows) or "head")
-        copying.rows(rows, made_)
-    file.dispose()
+    from backend.storage import upgrading
+
+    upgrading.copy_rows(opened, target)
 
 
 def revision(connection: Connection) -> str | None:
     """The version of the tables that stand there, if there are any."""
-    return MigrationContext.configure(connection).get_current_revision()
+    if not inspect(connection).has_table(recognising.VERSIONS):
+        return None
+    found = connection.execute(text(f"SELECT version_num FROM {recognising.VERSIONS}"))
+    return found.scalar()
 
 
-def config(connection: Connection | None = None, migrations: Path = MIGRATIONS) -> Config:
-    """Alembic's configuration, without a file of its own."""
-    made = Config()
-    made.set_main_option("script_location", str(migrations))
-    made.attributes["connection"] = connection
-    return made
+def newest(migrations: Path = MIGRATIONS) -> str:
+    """The version that the last of these steps leads to."""
+    found = [STEP.findall(path.read_text()) for path in migrations.glob("versions/*.py")]
+    steps = [(name, said) for one in found for name, said in one]
+    (last,) = {said for name, said in steps if name == "revision"} - {
+        said for name, said in steps if name == "down_revision"
+    }
+    return last
 
 
 def _connect(opened: Engine) -> Connection:
@@ -75,64 +76,3 @@ def _connect(opened: Engine) -> Connection:
             f"The database {opened.url.render_as_string()} cannot be opened: "
             f"{outages.reason(error)}. Is it there, and is {engine.SETTING} right?"
         ) from error
-
-
-@contextmanager
-def _unchecked(connection: Connection) -> Iterator[None]:
-    """SQLite takes a table away, to make it anew, only while it looks at no references."""
-    raw: Any = connection.connection.driver_connection
-    lite = connection.dialect.name == "sqlite"
-    if lite:
-        raw.execute("PRAGMA foreign_keys=OFF")
-    try:
-        yield
-    finally:
-        if lite:
-            raw.execute("PRAGMA foreign_keys=ON")
-
-
-def _check_references(connection: Connection) -> None:
-    if connection.dialect.name != "sqlite":
-        return
-    found = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
-    if found is not None:
-        raise Unavailable(
-            f"The upgrade would leave row {found[1]} of the table {found[0]} leading to nothing; "
-            "nothing was changed."
-        )
-
-
-def _upgrade(connection: Connection, migrations: Path, copies: Path | None) -> None:
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
-    script = ScriptDirectory.from_config(config(None, migrations))
-    stands, wanted = revision(connection), script.get_current_head()
-    if stands == wanted:
-        return
-    if stands is None:
-        recognising.check_tables(connection)
-    if stands is not None and stands not in {one.revision for one in script.walk_revisions()}:
-        raise Unavailable(
-            f"The database was written by a newer Loupe (its tables are version {stands}, this "
-            f"program knows {wanted}); install the newer version, or restore the backup."
-        )
-    if stands is not None:
-        _back_up(connection.engine, stands, copies)
-    command.upgrade(config(connection, migrations), "head")
-    _check_references(connection)
-    log.info("The database now has the tables of version %s.", wanted)
-
-
-def _back_up(opened: Engine, stands: str, copies: Path | None) -> None:
-    if opened.dialect.name == "sqlite" and opened.url.database in (None, ":memory:"):
-        return
-    path = Path(str(opened.url.database))
-    folder = path.parent if opened.dialect.name == "sqlite" else copies
-    if folder is None:
-        return
-    target = folder / f"{path.stem}.before-{stands}-{now():%Y%m%d-%H%M%S}.db"
-    part = target.with_suffix(".part")
-    part.touch(path.stat().st_mode & 0o777 if path.is_file() else 0o600)
-    copy(opened, part)
-    part.replace(target)
-    log.info("The database was copied to %s before its tables are changed.", target)

@@ -10,7 +10,7 @@ from alembic import command
 from sqlalchemy import Boolean, Connection, MetaData, Table, create_engine, text
 from sqlalchemy.types import TypeEngine
 
-from backend.storage import schema
+from backend.storage import upgrading
 
 HERE = Path(__file__).parent
 # Two drawn projects: boards with a golden model, its run, an evaluation, a rule with thresholds,
@@ -26,7 +26,7 @@ def lay(name: str, url: str) -> None:
         return
     opened = create_engine(url)
     with opened.begin() as connection:
-        command.upgrade(schema.config(connection), FIRST_REVISION)
+        command.upgrade(upgrading.config(connection), FIRST_REVISION)
     with opened.begin() as connection:
         _copy(_dumped(name, ":memory:"), connection)
     opened.dispose()

@@ -10,13 +10,13 @@ import sys
 from alembic import command
 from sqlalchemy import create_engine
 
-from backend.storage import schema
+from backend.storage import upgrading
 
 
 def write(number: str, message: str) -> None:
     """Compare an upgraded empty database with the tables, and write the difference down."""
     with create_engine("sqlite://").connect() as connection:
-        config = schema.config(connection)
+        config = upgrading.config(connection)
         config.set_main_option("file_template", "m%%(rev)s")
         if number != "0001":
             command.upgrade(config, "head")

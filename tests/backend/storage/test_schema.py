@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import event, inspect, text
 
 from backend.errors import Unavailable
@@ -27,7 +26,8 @@ NEXT_STEP = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "next", "{head}"
+revision = "next"
+down_revision = "{head}"
 
 def upgrade():
     with op.batch_alter_table("project") as batch:
@@ -50,7 +50,7 @@ def bare(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.Data
 
 def newer(folder: Path) -> Path:
     """The migrations, with one more step."""
-    head = ScriptDirectory.from_config(schema.config()).get_current_head()
+    head = schema.newest()
     shutil.copytree(schema.MIGRATIONS, folder / "migrations")
     (folder / "migrations/versions/next.py").write_text(NEXT_STEP.format(head=head))
     return folder / "migrations"
