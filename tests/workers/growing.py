@@ -23,6 +23,8 @@ from typing import Any
 import psutil
 import yaml
 
+from tests.workers import running
+
 HEAD = "from ray.scripts.scripts import main; main()"
 NUMBER = "f" * 51 + "00000"
 TYPE = "ray.head.default"
@@ -85,7 +87,7 @@ def cluster(
     options += ["--include-dashboard=false", f"--object-store-memory={OBJECTS}"]
     head = subprocess.Popen(
         [sys.executable, "-c", HEAD, "start", *options],
-        env={**os.environ, **_environment()},
+        env={**running.without_ray(), **_environment()},
         stdout=log,
         stderr=log,
         start_new_session=True,

@@ -141,6 +141,11 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
+def without_ray() -> dict[str, str]:
+    """The environment without what a test before told this process of another cluster."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+
+
 @contextmanager
 def house(home: Path, lease: float = 60.0) -> Iterator[House]:
     """An empty house; whatever still runs at the end is killed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import subprocess
@@ -56,7 +55,7 @@ def cluster() -> Iterator[Cluster]:
     options = ["--head", "--block", f"--port={port}", "--num-cpus=2", f"--temp-dir={folder}"]
     head = subprocess.Popen(
         [sys.executable, "-c", HEAD, "start", *options, "--include-dashboard=false"],
-        env={**os.environ, **own, "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"},
+        env={**running.without_ray(), **own, "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

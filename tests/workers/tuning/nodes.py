@@ -96,7 +96,7 @@ def _node(log: Path, options: Sequence[str]) -> subprocess.Popen[bytes]:
     with log.open("wb") as told:
         node = subprocess.Popen(
             command,
-            env={**os.environ, **own},
+            env={**running.without_ray(), **own},
             stdout=told,
             stderr=told,
             start_new_session=True,
