@@ -218,11 +218,15 @@ class Annotate extends Bench {
       desk.history.of(item.id).future.length
     ) return;
     this.recalled.add(item.id);
-    /** @type {import("../../common/answers.js").History} */
+    /** @type {import("../../common/answers.js").History | null} */
     const answer = await net.get(`/api/images/${item.id}/history`).catch((
       error,
-    ) => (toast(error.message, "failed"), { revisions: [] }));
-    if (desk.item !== item || desk.history.of(item.id).past.length) return;
+    ) => (toast(error.message, "failed"), null));
+    const same = desk.item?.id === item.id && desk.item.version === item.version;
+    if (!answer || !same || desk.history.of(item.id).past.length) {
+      this.recalled.delete(item.id); // it may be asked again
+      return;
+    }
     desk.history.remember(item.id, pastOf(answer.revisions.reverse(), this.me, desk.sheet));
     if (!this.undone()) this.stage.hint("There is nothing of yours to take back.");
   }
