@@ -118,6 +118,7 @@ def test_a_job_shows_its_log_file(desk: Page, boards: Project) -> None:
     assert boards
     desk.goto("/?tab=jobs")
     desk.get_by_role("combobox", name="All kinds").select_option("Training")
+    expect(desk.locator(".job").filter(has_not_text="Training")).to_have_count(0)
     desk.get_by_role("button", name="Log", exact=True).first.click()
     expect(desk.get_by_role("log").get_by_text("Queued.")).to_be_visible()
     desk.get_by_role("button", name="Show the log file").click()
