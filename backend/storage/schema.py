@@ -60,11 +60,11 @@ def revision(connection: Connection) -> str | None:
 
 def newest(migrations: Path = MIGRATIONS) -> str:
     """The version that the last of these steps leads to."""
-    found = [STEP.findall(path.read_text()) for path in migrations.glob("versions/*.py")]
-    steps = [(name, said) for one in found for name, said in one]
-    (last,) = {said for name, said in steps if name == "revision"} - {
-        said for name, said in steps if name == "down_revision"
-    }
+    said: dict[str, set[str]] = {"revision": set(), "down_revision": set()}
+    for path in migrations.glob("versions/*.py"):
+        for name, version in STEP.findall(path.read_text()):
+            said[name].add(version)
+    (last,) = said["revision"] - said["down_revision"]
     return last
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +21,8 @@ from backend.settings import Settings
 from backend.storage import engine, files
 from backend.storage.engine import Database
 from backend.storage.files import Files
-from tests import checked, overhearing, serving
+from tests import checked, overhearing, serving, warmed
+from tests.warmed import Warmed
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PATIENCE = 300
@@ -37,7 +37,7 @@ class Site:
 
     home: Path
     url: str
-    process: subprocess.Popen[bytes]
+    process: Warmed
     database: Database
     files: Files
     made: int = field(default=0)
@@ -63,21 +63,19 @@ def chromium() -> str:
     return found
 
 
-def start(home: Path, *arguments: str) -> tuple[str, subprocess.Popen[bytes]]:
+def start(home: Path, *arguments: str) -> tuple[str, Warmed]:
     """Serve a home folder; returns when the site answers."""
     said = home / "serve.log"
     home.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--no-browser"]
+    words = ["serve", "--port", "0", "--no-browser", "--no-sample", *arguments]
     environment = overhearing.environment(home / ASKED)
     environment |= {"LOUPE_HOME": str(home), "PYTHONUNBUFFERED": "1"}
     with said.open("wb") as log:
-        process = subprocess.Popen(
-            [*command, "--no-sample", *arguments], env=environment, stdout=log, stderr=log
-        )
+        process = warmed.start(words, environment, log.fileno(), log.fileno())
     return _wait(said, process), process
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: Warmed) -> None:
     """Ask the server to end, and see it end."""
     process.terminate()
     try:
@@ -213,7 +211,7 @@ def watch(page: Page, url: str, complaints: list[str]) -> None:
     page.on("request", asked)
 
 
-def _wait(said: Path, process: subprocess.Popen[bytes]) -> str:
+def _wait(said: Path, process: Warmed) -> str:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
         words = said.read_text("utf-8", "replace").split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +18,7 @@ from backend.projects import catalogue
 from backend.storage import engine, schema
 from backend.storage.engine import Database
 from backend.storage.files import Files
+from tests import warmed
 
 WEIGHTS = Path(__file__).parents[3] / "assets" / "start_yolo11n.safetensors"
 
@@ -36,17 +37,15 @@ class Desk:
 
     def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Carry out a command to its end; what it says on both channels stands together."""
-        return subprocess.run(
-            [sys.executable, "-m", "app.cli", *arguments],
-            env=self._environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, check=check, timeout=540,
-        )  # fmt: skip
+        done = warmed.run(arguments, self._environment(), 540.0)
+        if check:
+            done.check_returncode()
+        return done
 
     @contextmanager
     def running(self, *arguments: str) -> Iterator[None]:
         """A command that goes on until Ctrl+C."""
-        command = [sys.executable, "-m", "app.cli", *arguments]
-        process = subprocess.Popen(command, env=self._environment())
+        process = warmed.start(arguments, self._environment(), 1, 2)
         try:
             yield
         finally:
@@ -55,14 +54,13 @@ class Desk:
 
     def interrupted(self, *arguments: str) -> tuple[int, str]:
         """Ctrl+C once the command follows its job: how it ended, and what it said."""
-        command = [sys.executable, "-m", "app.cli", *arguments]
-        process = subprocess.Popen(
-            command, env=self._environment(), stderr=subprocess.PIPE, text=True
-        )
-        until(self._follows, 60)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-        return process.returncode, said
+        with tempfile.TemporaryFile() as said:
+            process = warmed.start(arguments, self._environment(), 1, said.fileno())
+            until(self._follows, 60)
+            process.send_signal(signal.SIGINT)
+            code = process.wait(60)
+            said.seek(0)
+            return code, said.read().decode()
 
     def _follows(self) -> bool:
         with self.database.read.begin() as session:
