@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -66,11 +65,18 @@ def explained(places: Sequence[float], values: Sequence[float]) -> float | None:
     count, terms = len(values), 2 if len(set(places)) > 2 else 1
     if count < LEAST or len(set(places)) < 2 or len(set(values)) < 2:
         return None
-    x, y = np.asarray(places), stats.rankdata(values)
+    x, y = np.asarray(places), _ranks(values)
     columns: NDArray[np.float64] = np.stack([x**power for power in range(terms + 1)], axis=1)
     fit, *_ = np.linalg.lstsq(columns, y, rcond=None)
     left = float(((y - columns @ fit) ** 2).sum() / ((y - y.mean()) ** 2).sum())
     return round(max(0.0, 1 - left * (count - 1) / (count - terms - 1)), 3)
+
+
+def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
+    """The place of each in the order, from 1; those that are equal share theirs."""
+    _, at, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[at]
+    return ranks
 
 
 def _lines(session: Session, search_id: int, space: Sequence[Dimension]) -> list[TrialLine]:
