@@ -13,7 +13,7 @@ import numpy as np
 from backend import families, intervals, matching
 from backend.domain import Split
 from backend.errors import Refused
-from workers import data, merged
+from workers import cards, data, merged
 from workers.evaluation import classes as worth
 from workers.evaluation import metrics
 from workers.evaluation.average_precision import JudgedImage
@@ -60,7 +60,7 @@ def look(
 
     `known` are its classes as `classes` calls them, which its file may call otherwise.
     """
-    model = base.implementation(family).load(weights, device())
+    model = base.implementation(family).load(weights, cards.device())
     whole = families.answers_once(family)
     return look_with(model, examples, classes, tell, known=known, whole=whole)
 
@@ -234,9 +234,3 @@ def _places(from_classes: Sequence[str], to_classes: Sequence[str]) -> list[int]
     """Where each class of a model stands among the classes that count; -1 where it does not."""
     known = {name: index for index, name in enumerate(to_classes)}
     return [known.get(name, -1) for name in from_classes]
-
-
-def device() -> str:
-    import torch
-
-    return "cuda:0" if torch.cuda.is_available() else "cpu"

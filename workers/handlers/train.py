@@ -16,10 +16,10 @@ from backend import version
 from backend.domain import Split
 from backend.jobs import holder, kinds
 from backend.models import measurements, preflight, registry
-from workers import cluster, data, load
+from workers import cards, cluster, data, load
 from workers.context import Context
 from workers.data import LaidOut
-from workers.evaluation import appraisal, challenge
+from workers.evaluation import challenge
 from workers.families import base
 from workers.families.base import Parameters, Trained
 from workers.training import places, tensorboard
@@ -133,10 +133,10 @@ def same_classes(folder: Path, laid_out: LaidOut) -> Path:
 
 def started_from(context: Context, start: str, laid_out: LaidOut) -> Path | None:
     """Start weights are a file, or the hash of a model, named as its classes are now."""
-    from workers.weights import weight_files
-
     if not start or Path(start).is_absolute():
         return Path(start) if start else None
+    from workers.weights import weight_files  # and torch, which not every family needs
+
     path = context.files.local_path(start)
     with context.database.read() as session:
         model = registry.by_weights(session, context.request.project_id or 0, start)
@@ -153,7 +153,7 @@ def provenance_of(context: Context, snapshot_id: int, start: str) -> dict[str, A
         "start": start,
         "machine": holder.parts(context.job.worker)[0],
         "cores": os.cpu_count(),
-        "devices": appraisal.device(),
+        "devices": cards.device(),
         "cluster": context.settings.ray_address or "this machine",
         "code": version.code(),
         "versions": _versions(),

@@ -11,9 +11,8 @@ from backend.errors import Enough
 from backend.jobs import kinds, needs
 from backend.jobs.needs import Need
 from backend.models import searches
-from workers import cluster, data
+from workers import cards, cluster, data
 from workers.context import Context
-from workers.evaluation import appraisal
 from workers.handlers import train
 from workers.training import basics
 from workers.tuning import actors, conclusion, seats, trying
@@ -52,7 +51,7 @@ def run(context: Context) -> Mapping[str, Any]:
 def _device(search: Search) -> str:
     """What a trial computes on here, where one goes on after the other; refuses a missing card."""
     asked = str(search.parameters.get("device", needs.AUTO))
-    return appraisal.device() if settings.current().ray_address else basics.device(asked)
+    return cards.device() if settings.current().ray_address else basics.device(asked)
 
 
 def _carry_out(study: Study, request: kinds.Tune, ray: Any) -> None:

@@ -9,24 +9,24 @@ from typing import Any
 
 import psutil
 
+from workers import cards
+
 GIGA = 1e9
 
 
 def about(ray: Any, processes: int) -> dict[str, Any]:
     """The machine of the job, those of the cluster if it has joined one, and what computes."""
-    import torch
-
-    cards = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-    here = _described(len(os.sched_getaffinity(0)), len(cards), psutil.virtual_memory().total)
+    known = cards.names()
+    here = _described(len(os.sched_getaffinity(0)), len(known), psutil.virtual_memory().total)
     found = {
         "driver_node_type": here,
         "worker_node_types": _nodes(ray) if ray is not None else here,
         "nodes": len(_alive(ray)) if ray is not None else 1,
         "processes": processes,
         "machine": platform.node(),
-        "devices": ", ".join(cards) or platform.processor() or platform.machine(),
+        "devices": ", ".join(known) or platform.processor() or platform.machine(),
     }
-    return found | ({"device": "cuda"} if cards or _cards(ray) else {"device": "cpu"})
+    return found | ({"device": "cuda"} if known or _cards(ray) else {"device": "cpu"})
 
 
 def _alive(ray: Any) -> list[Any]:
