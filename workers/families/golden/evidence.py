@@ -22,9 +22,9 @@ def join(seen: Seen, found: Detections, classes: int) -> Seen:
     """The proposals with what the detector says of them, and its own behind them."""
     overlap = matching.overlaps(seen.boxes, found)
     same = overlap >= SAME
-    alone = _apart(found[(found[:, 4] >= LEAST) & ~same.any(axis=0)])
-    ours = _said(overlap, found, classes)
-    theirs = _said(matching.overlaps(alone, found), found, classes)
+    alone = apart(found[(found[:, 4] >= LEAST) & ~same.any(axis=0)])
+    ours = said(overlap, found, classes)
+    theirs = said(matching.overlaps(alone, found), found, classes)
     ours[:, 0], theirs[:, 0] = 0, 1
     blank = np.zeros((len(alone), seen.rows.shape[1]), np.float32)
     bare = alone[:, :4] + np.array([seen.pad, seen.pad, -seen.pad, -seen.pad], np.float32)
@@ -45,19 +45,19 @@ def renamed(found: Detections, theirs: Sequence[str], ours: Sequence[str]) -> De
     return named[named[:, 5] >= 0]
 
 
-def _said(overlap: NDArray[np.float64], found: Detections, classes: int) -> NDArray[np.float32]:
+def said(overlap: NDArray[np.float64], found: Detections, classes: int) -> NDArray[np.float32]:
     """(places, 3 + classes): the best overlap, the best score, and that of each class."""
-    said = np.zeros((len(overlap), len(NAMES) + classes), np.float32)
+    told = np.zeros((len(overlap), len(NAMES) + classes), np.float32)
     if overlap.size:
-        said[:, 1] = overlap[:, found[:, 4] >= LEAST].max(axis=1, initial=0)
+        told[:, 1] = overlap[:, found[:, 4] >= LEAST].max(axis=1, initial=0)
         place, row = np.nonzero(overlap >= SAME)
         column = len(NAMES) + found[row, 5].astype(np.int64)
-        np.maximum.at(said, (place, column), found[row, 4])
-        said[:, 2] = said[:, len(NAMES) :].max(axis=1)
-    return said
+        np.maximum.at(told, (place, column), found[row, 4])
+        told[:, 2] = told[:, len(NAMES) :].max(axis=1)
+    return told
 
 
-def _apart(found: Detections) -> Detections:
+def apart(found: Detections) -> Detections:
     """The best of those that overlap, whatever their class."""
     left = found[np.argsort(-found[:, 4], kind="stable")][: 4 * MOST]
     kept: list[NDArray[np.float32]] = []

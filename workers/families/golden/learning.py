@@ -75,12 +75,12 @@ def learn(lessons: Sequence[LabelledProposals], classes: Sequence[str], seed: in
     sure = [each.outcomes != UNSURE for each in lessons]
     rows = np.concatenate([each.rows[s] for each, s in zip(lessons, sure, strict=True)])
     outcomes = np.concatenate([each.outcomes[s] for each, s in zip(lessons, sure, strict=True)])
-    places = _folds([each.group for each in lessons], seed)
+    places = in_folds([each.group for each in lessons], seed)
     folds = places.repeat([int(each.sum()) for each in sure])
     kinds = _kinds(rows, outcomes, classes)
     say = likelihood.by_rules(rows, kinds)
     weight, calibration, figures = 0.0, Calibration(), {}
-    guesses = _held_out(rows, outcomes, folds, len(classes), seed)
+    guesses = held_out(rows, outcomes, folds, len(classes), seed)
     if guesses is not None:
         mixes = {each: likelihood.mixed(say, guesses, each) for each in WEIGHTS}
         worth = {each: _precision(mixes[each], outcomes) for each in WEIGHTS}
@@ -105,6 +105,28 @@ def weighed(worth: Mapping[float, float], defects: int) -> float:
     return min((each for each in WEIGHTS if worth[each] >= good), key=lambda each: abs(each - 0.5))
 
 
+def in_folds(groups: Sequence[str], seed: int) -> NDArray[np.int64]:
+    """A fold for each picture; pictures of one group stay together where there are enough."""
+    known = sorted(set(groups))
+    keys = [known.index(group) for group in groups] if len(known) >= FOLDS else range(len(groups))
+    order = np.random.default_rng(seed).permutation(max(keys, default=-1) + 1)
+    return np.asarray([order[key] % FOLDS for key in keys], np.int64)
+
+
+def held_out(
+    rows: Rows, outcomes: NDArray[np.int64], folds: NDArray[np.int64], classes: int, seed: int
+) -> Rows | None:
+    """What forests say of proposals they never saw; None where there is too little to learn."""
+    if len(set(folds.tolist())) < 2 or len(set(outcomes.tolist())) < 2:
+        return None
+    guesses = np.zeros((len(rows), classes + 1), np.float32)
+    for fold in sorted(set(folds.tolist())):
+        held = folds == fold
+        grown = forest.grow(rows[~held], outcomes[~held], classes + 1, seed, forest.TREES // 2)
+        guesses[held] = grown.says(rows[held])
+    return guesses
+
+
 def _edges(lessons: Sequence[LabelledProposals], folds: NDArray[np.int64], seed: int) -> Edges:
     return edges.learn(
         np.concatenate([each.rows[each.hits] for each in lessons]),
@@ -125,34 +147,12 @@ def _pairs(overlap: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.array(pairs, np.int64).reshape(-1, 2)
 
 
-def _folds(groups: Sequence[str], seed: int) -> NDArray[np.int64]:
-    """A fold for each picture; pictures of one group stay together where there are enough."""
-    known = sorted(set(groups))
-    keys = [known.index(group) for group in groups] if len(known) >= FOLDS else range(len(groups))
-    order = np.random.default_rng(seed).permutation(max(keys, default=-1) + 1)
-    return np.asarray([order[key] % FOLDS for key in keys], np.int64)
-
-
 def _kinds(rows: Rows, outcomes: NDArray[np.int64], classes: Sequence[str]) -> NDArray[np.float32]:
     """Which class each kind of the rules is: by its name, then by what was labelled so."""
     table = names.table(classes) * WORTH
     for index in range(len(classes)):
         table[:, index] += features.votes(rows[outcomes == index]).sum(axis=0)
     return np.asarray(table / table.sum(axis=1, keepdims=True), np.float32)
-
-
-def _held_out(
-    rows: Rows, outcomes: NDArray[np.int64], folds: NDArray[np.int64], classes: int, seed: int
-) -> Rows | None:
-    """What forests say of proposals they never saw; None where there is too little to learn."""
-    if len(set(folds.tolist())) < 2 or len(set(outcomes.tolist())) < 2:
-        return None
-    guesses = np.zeros((len(rows), classes + 1), np.float32)
-    for fold in sorted(set(folds.tolist())):
-        held = folds == fold
-        grown = forest.grow(rows[~held], outcomes[~held], classes + 1, seed, forest.TREES // 2)
-        guesses[held] = grown.says(rows[held])
-    return guesses
 
 
 def _precision(says: Rows, outcomes: NDArray[np.int64]) -> float:

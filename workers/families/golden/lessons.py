@@ -45,12 +45,27 @@ class School:
         if maps:
             found = self._lessons(maps, GlossKeeper(), (0.45, 0.9))
         if not any(len(lesson.rows) for lesson in found):
-            count = len(self.snapshot.of(Split.TRAIN))
-            raise Refused(
-                f"None of the {count} training pictures differs from a golden that fits it, so"
-                " there is nothing to learn from. Label pictures that have a golden, then retrain."
-            )
+            raise Refused(self.nothing)
         return found, maps
+
+    @property
+    def nothing(self) -> str:
+        """What is told where no picture teaches anything."""
+        return (
+            f"None of the {len(self.snapshot.of(Split.TRAIN))} training pictures differs from a "
+            "golden that fits it, so there is nothing to learn from. Label pictures that have a "
+            "golden, then retrain."
+        )
+
+    def taught(
+        self, seen: Seen, picture: Picture, labelled: Floats, group: str
+    ) -> LabelledProposals:
+        """What a picture that was looked at teaches."""
+        classes = self.snapshot.classes
+        if self.partner is not None:
+            found = self.partner.found_turned(picture.pixels, classes, picture.name)
+            seen = evidence.join(seen, found, len(classes))
+        return learning.lesson(seen, labelled, len(classes), group)
 
     def _lessons(
         self, glosses: tuple[Map, ...], watching: GlossKeeper, share: tuple[float, float]
@@ -78,7 +93,7 @@ class School:
         picture, labelled = self._pictured(example, goldens)
         seen = seeing.look(picture, self.settings, glosses)
         seeing.watch(seen, picture, self.settings, labelled, watching)
-        return self._taught(seen, picture, labelled, example.group)
+        return self.taught(seen, picture, labelled, example.group)
 
     def _once_more(
         self, lesson: LabelledProposals, example: Example, goldens: _Goldens, wider: float
@@ -90,7 +105,7 @@ class School:
         etched = dataclasses.replace(picture, pixels=etching.etched(picture.pixels, wider))
         with contextlib.suppress(Refused):
             seen = seeing.look(etched, self.settings)
-            more = self._taught(seen, etched, labelled, example.group)
+            more = self.taught(seen, etched, labelled, example.group)
             return learning.once_more(lesson, more)
         return lesson
 
@@ -101,15 +116,6 @@ class School:
         truths = [[b.x1, b.y1, b.x2, b.y2, classes.index(b.label)] for b in example.boxes]
         labelled = np.array(truths, np.float64).reshape(-1, 5)
         return Picture(_pixels(example.path), golden, name), labelled
-
-    def _taught(
-        self, seen: Seen, picture: Picture, labelled: Floats, group: str
-    ) -> LabelledProposals:
-        classes = self.snapshot.classes
-        if self.partner is not None:
-            found = self.partner.found_turned(picture.pixels, classes, picture.name)
-            seen = evidence.join(seen, found, len(classes))
-        return learning.lesson(seen, labelled, len(classes), group)
 
 
 class _Goldens:
