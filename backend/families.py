@@ -23,6 +23,7 @@ class Family:
     needs_golden: bool = False
     needs_labels: bool = True
     from_nothing: bool = False  # learns without start weights, too
+    behind: bool = False  # judges what a detector finds, which it carries
     small: Mapping[str, Any] = field(default_factory=dict)  # defaults for small pictures
 
 
@@ -63,6 +64,14 @@ FAMILIES = {
             from_nothing=True,
             small={"epochs": 15, "batch": 64, "variant": "small"},
         ),
+        Family(
+            "second_stage",
+            "Second stage: filters the false calls of a detector by the golden board",
+            Task.DETECT,
+            "workers.families.second_stage",
+            needs_golden=True,
+            behind=True,
+        ),
     )
 }
 
@@ -78,6 +87,11 @@ def detectors() -> tuple[str, ...]:
     """The families that find boxes by the picture alone."""
     found = (one for one in FAMILIES.values() if one.task is Task.DETECT and not one.needs_golden)
     return tuple(one.name for one in found)
+
+
+def staged(family: str) -> bool:
+    """Whether two stages have a share in its scores."""
+    return family in FAMILIES and FAMILIES[family].behind
 
 
 def answers_once(family: str) -> bool:

@@ -5,6 +5,7 @@ Detections are rows x1, y1, x2, y2, score, class; truths are rows x1, y1, x2, y2
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -105,6 +106,18 @@ def match_boxes(detections: Sequence[Detection], boxes: Sequence[Box], iou: floa
     return match(
         np.array(rows, np.float64).reshape(-1, 6), np.array(columns, np.float64).reshape(-1, 5), iou
     )
+
+
+def false_calls(found: Floats, false: Floats, defects: int, escapes: float) -> int | None:
+    """How many stand at the highest score at which no larger share of the defects escapes.
+
+    `found` are the scores of the defects that were found, `false` those of what is none; None where
+    more escape however low the score.
+    """
+    needed = math.ceil(round(defects * (1 - escapes), 6))
+    if not 0 < needed <= len(found):
+        return None
+    return int((false >= np.sort(found)[-needed]).sum())
 
 
 def best_first(detections: Floats, chosen: Flags) -> Indices:

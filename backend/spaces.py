@@ -91,14 +91,16 @@ def _aside(name: str, low: float, high: float, most: float) -> Tunable:
     return Tunable(Dimension(name, Scale.LIN, low, high), 0.0, most, usual=False)
 
 
+# How a picture is compared with its golden.
+COMPARING = (
+    _between("tolerance", 0.5, 3.0, 20.0),
+    _whole("grow", 2, 10, 100),
+    _whole("join", 0, 5, 100),
+    _whole("beyond", 0, 5, 100),
+    _whole("smallest", 1, 20, 10_000),
+)
 TUNABLES: Mapping[str, tuple[Tunable, ...]] = {
-    "golden": (
-        _between("tolerance", 0.5, 3.0, 20.0),
-        _whole("grow", 2, 10, 100),
-        _whole("join", 0, 5, 100),
-        _whole("beyond", 0, 5, 100),
-        _whole("smallest", 1, 20, 10_000),
-    ),
+    "golden": COMPARING,
     "yolo": (
         _rate(1e-4, 1e-2),
         _choice("batch", (4, 8, 16, 32), 1, 4096),
@@ -141,6 +143,7 @@ TUNABLES: Mapping[str, tuple[Tunable, ...]] = {
         _choice("image_size", (128, 224, 320), 32, 4096, usual=False),
         _whole("accumulate", 1, 4, 1000, usual=False),
     ),
+    "second_stage": COMPARING,
 }
 
 

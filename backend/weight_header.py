@@ -1,10 +1,15 @@
-"""What a safetensors file says of itself before its numbers; bounded, for files of strangers."""
+"""What a weights file says of itself before its numbers; bounded, for files of strangers."""
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 LONGEST = 10_000_000
 METADATA = "__metadata__"
@@ -27,6 +32,26 @@ def metadata(path: Path) -> dict[str, Any]:
         return {name: json.loads(value) for name, value in json.loads(head)[METADATA].items()}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return {}
+
+
+def packed_family(path: Path) -> str:
+    """The family that a packed file (.npz) names; empty where it names none."""
+    try:
+        with zipfile.ZipFile(path) as packed, packed.open("about.npy") as file:
+            line = np.lib.format.read_array(io.BytesIO(file.read(LONGEST)), allow_pickle=False)
+        return str(json.loads(str(line)).get("family", ""))
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        OSError,
+        zlib.error,
+        EOFError,
+        zipfile.BadZipFile,
+        RecursionError,
+    ):
+        return ""
 
 
 def family(path: Path) -> str:

@@ -7,19 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from workers.families import nms
-from workers.families.base import Detections
+from workers.families.base import STAGED, Detections
 
 # Two boxes of one class that overlap so far are one defect, as they are where runs are measured.
 SAME = 0.5
+CLASSES = {6: [5], STAGED: [5, 7]}  # the columns that hold classes
 
 
 def renumbered(found: Detections, places: Sequence[int]) -> Detections:
     """The boxes with each class at its place; those of a class without one (-1) are left out."""
     if list(places) == list(range(len(places))):
         return found
-    moved = found.copy()
-    moved[:, 5] = np.array([*places, -1], np.float32)[found[:, 5].astype(int)]
-    return moved[moved[:, 5] >= 0]
+    moved, table = found.copy(), np.array([*places, -1], np.float32)
+    for column in CLASSES[found.shape[1]]:
+        moved[:, column] = table[found[:, column].astype(int)]
+    return moved[(moved[:, CLASSES[found.shape[1]]] >= 0).all(axis=1)]
 
 
 def once(found: Detections, places: Sequence[int]) -> Detections:

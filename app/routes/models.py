@@ -76,6 +76,7 @@ class FamilyCard:
     defaults: Mapping[str, Any]
     variants: Sequence[str]
     needs_golden: bool
+    behind: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,4 +234,4 @@ def publish(model: int, body: Published, at: premises.At, person: login.Labeler)
 
 
 def _family(one: Family, defaults: Mapping[str, Any]) -> FamilyCard:
-    return FamilyCard(one.name, one.title, defaults, one.variants, one.needs_golden)
+    return FamilyCard(one.name, one.title, defaults, one.variants, one.needs_golden, one.behind)

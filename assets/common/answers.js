@@ -58,9 +58,11 @@
  * @typedef {{format: string, images?: readonly number[] | null, states?: readonly string[],
  *   splits?: readonly string[], filter?: string, shares?: readonly number[], seed?: number}} ExportForm
  * @typedef {{name: string, title: string, defaults: Record<string, any>, variants: string[],
- *   needs_golden: boolean}} FamilyCard
+ *   needs_golden: boolean, behind: boolean}} FamilyCard
  * @typedef {{difference: number | null, interval: number[] | null, better: boolean | null}}
  *   FigureDifference
+ * @typedef {{escapes: number, images: number, defects: number, first: number | null, both: number | null}}
+ *   Filtered
  * @typedef {{images: number, known: number, run_id: number | null, pace: Pace | null}} Foreseen
  * @typedef {{id: number, sha256: string, lie: number[]}} GoldenCard
  * @typedef {{on: boolean}} Grow
@@ -177,7 +179,7 @@
  *   at: string, finished: string | null, seconds: number, source: Record<string, any>,
  *   facts: Record<string, any>, images: number, detections: number, failed: number}} RunCard
  * @typedef {{images: number, right: number, false_calls: number, escapes: number, agreement: Agreement,
- *   ruled: RuledBoards}} RunFigures
+ *   ruled: RuledBoards, filtered: Filtered | null}} RunFigures
  * @typedef {{runtime?: string, precision?: string, map50?: number | null, map50_95?: number | null,
  *   accuracy?: number | null, ece?: number | null, images_per_second?: number, refused?: string}}
  *   RuntimeWorth

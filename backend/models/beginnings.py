@@ -12,6 +12,13 @@ from backend.models import usual
 
 def notes(family: Family, values: Mapping[str, Any], start: str = "") -> Iterator[str]:
     """A sentence, where a family may start from nothing or from something."""
+    if family.behind:
+        yield (
+            "It learns from what people said of this detector's finds (accepted, corrected, false "
+            "call) and from what differs there from the golden. It carries the detector, so that "
+            "one model is run; images without a golden are not learned from and not judged."
+        )
+        return
     if not family.from_nothing or start:
         return
     variant, extra = str(values.get("variant", "")), values.get("extra") or {}

@@ -120,7 +120,7 @@ def family_of(path: Path) -> str:
     if not path.is_file():
         raise NotFound(f"There is no weights file {path}.")
     if path.suffix == ".npz":
-        return GOLDEN
+        return weight_header.packed_family(path) or GOLDEN
     if path.suffix != ".safetensors":
         return "yolo"
     if not (family := weight_header.family(path)):

@@ -16,7 +16,7 @@ from backend.domain import JobState, Project, Split, Task
 from backend.errors import Invalid
 from backend.families import Family
 from backend.jobs import needs
-from backend.models import beginnings, snapshots, usual
+from backend.models import beginnings, registry, snapshots, usual
 from backend.projects import catalogue
 from backend.storage import engine
 from backend.storage.classes import class_names
@@ -35,6 +35,16 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
 FRACTIONS = ("learning_rate", "memory_gb")
 # What has no bounds; `start` says what a model began from.
 OTHERS = ("variant", "device", "extra", "start")
+SCRATCH = "scratch"
+NO_DETECTOR = (
+    "A second stage stands behind a detector, and the project has none yet: train one first, or "
+    "name the weights of one."
+)
+NO_GOLDEN = "No labelled image has a golden, without which this family cannot compare anything."
+NO_GOLDEN_BEHIND = (
+    "No labelled image has a golden. A second stage judges each place by what differs from the "
+    "golden: from the picture alone it saves no false calls."
+)
 ABSENT: Mapping[Split, str] = {
     Split.TRAIN: "Never seen in training, so not learned",
     Split.VAL: "Not among the validation images",
@@ -91,6 +101,7 @@ def check(
         *unusable,
         *_problems(project, chosen, pictures, boxes),
         *_no_start(chosen, values, start),
+        *_no_detector(session, project_id, chosen, start),
         *spaces.wrong(family, values.get("extra") or {}),
     ]
     return Preflight(
@@ -145,6 +156,12 @@ def _no_start(family: Family, values: Mapping[str, Any], start: str) -> Iterable
         yield start_weights.missing(family.name, variant)
 
 
+def _no_detector(session: Session, project_id: int, family: Family, start: str) -> Iterable[str]:
+    named = start if start != SCRATCH else ""
+    if family.behind and not (named or registry.best(session, project_id, families.detectors())):
+        yield NO_DETECTOR
+
+
 def _problems(
     project: Project,
     family: Family,
@@ -162,7 +179,7 @@ def _problems(
     elif not any(counts.get(Split.TRAIN) for counts in boxes.values()):
         yield "No training image shows anything to be found, so there is nothing to learn."
     if family.needs_golden and not any(picture.has_golden for picture in pictures.values()):
-        yield "No labelled image has a golden, without which this family cannot compare anything."
+        yield NO_GOLDEN_BEHIND if family.behind else NO_GOLDEN
 
 
 def _warnings(

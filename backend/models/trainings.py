@@ -16,8 +16,6 @@ from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.models import choice, preflight, registry, snapshots, tracked, usual
 
-SCRATCH = "scratch"
-
 
 @dataclass(frozen=True, slots=True)
 class Started:
@@ -52,7 +50,8 @@ def retrain(
 
     `start` is empty (the family's own start weights), "scratch", a model of the project (vN,
     champion) or a weights file. A golden model starts from nothing; there it names the detector
-    whose evidence it takes in: the project's best one, unless it is "scratch".
+    whose evidence it takes in: the project's best one, unless it is "scratch". Of a second stage it
+    names the detector that it stands behind.
     `parameters` are those of `workers.families.base.Parameters`; what a family does not know goes
     under "extra".
     """
@@ -200,10 +199,14 @@ def _start(
     session: Session, project_id: int, family: str, start: str, values: dict[str, Any]
 ) -> str:
     """The weights as the worker finds them: a stored hash, a file, or nothing."""
-    if families.find(family).needs_golden:
-        return _partner(session, project_id, start, values)
-    if start in ("", SCRATCH):
-        if start == SCRATCH:
+    chosen = families.find(family)
+    if chosen.needs_golden:
+        found = _partner(session, project_id, start, values)
+        if chosen.behind and not found:
+            raise Refused(preflight.NO_DETECTOR)
+        return found
+    if start in ("", preflight.SCRATCH):
+        if start == preflight.SCRATCH:
             values["extra"] = {**values.get("extra", {}), "from_scratch": True}
         return ""
     if start.endswith(start_weights.SUFFIXES):
@@ -225,13 +228,13 @@ def _start(
 
 def _parent(session: Session, project_id: int, start: str) -> Model | None:
     """The model that it begins from or asks, if one is named."""
-    if start in ("", SCRATCH) or start.endswith(start_weights.SUFFIXES):
+    if start in ("", preflight.SCRATCH) or start.endswith(start_weights.SUFFIXES):
         return None
     return registry.find(session, project_id, start)
 
 
 def _partner(session: Session, project_id: int, start: str, values: dict[str, Any]) -> str:
-    """The weights of the detector that a golden model asks, which is noted under extra."""
+    """The weights of the detector that a model asks and carries, which is noted under extra."""
     if start.endswith(start_weights.SUFFIXES):
         path = Path(start).resolve()
         name, family, weights = path.name, choice.family_of(path), str(path)
@@ -249,8 +252,8 @@ def _partner(session: Session, project_id: int, start: str, values: dict[str, An
 
 
 def _asked(session: Session, project_id: int, start: str) -> Model | None:
-    """The model that a golden one asks: the one that is named, else the best detector."""
-    if start == SCRATCH or start.endswith(start_weights.SUFFIXES):
+    """The model that another one asks: the one that is named, else the best detector."""
+    if start == preflight.SCRATCH or start.endswith(start_weights.SUFFIXES):
         return None
     if start:
         return registry.find(session, project_id, start)

@@ -10,11 +10,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.domain import Box, DetectionRef, Revision
+from backend.domain import Box, Detection, DetectionRef, Revision
 from backend.errors import NotFound
 from backend.labels import labelling
 from backend.review import closing, decisions
 from backend.storage import findings
+from backend.storage.classes import class_names
 from backend.storage.tables import (
     DecisionRow,
     ImageRow,
@@ -136,7 +137,26 @@ def _found(session: Session, ref: DetectionRef) -> Iterator[Link]:
         f"{detection.label}, score {detection.score:.3f}, corners {at}",
         {"label": detection.label, "score": detection.score, "at": at},
     )
+    yield from _stages(session, ref, detection)
     yield from _run(session, ref)
+
+
+def _stages(session: Session, ref: DetectionRef, detection: Detection) -> Iterator[Link]:
+    """What each of two stages had to do with a score; nothing where the detector was alone."""
+    seen = session.get(RunImageRow, (ref.run, ref.image))
+    told = seen.facts.get(findings.STAGES) if seen else None
+    if not told:
+        return
+    class_id, called, first = told[ref.idx]
+    label, share = (
+        class_names.of_run(session, ref.run).name(class_id, called),
+        detection.score - first,
+    )
+    facts = {"label": label, "first": first, "share": share}
+    yield Link("First stage", f"{label}, score {first:.3f} by the detector alone", facts)
+    named = f"; it says {detection.label} for {label}" if detection.label != label else ""
+    text = f"moved the score by {share:+.3f}, as it compared the place with the golden{named}"
+    yield Link("Second stage", text, facts)
 
 
 def _run(session: Session, ref: DetectionRef) -> Iterator[Link]:

@@ -49,7 +49,7 @@ def figures(session: Session, run_id: int) -> Figures:
     if families.answers_once(run.family):
         return _of_answers(session, run_id, project_id)
     rule = views.rule(session, project_id)
-    ids = _labelled(session, run_id, project_id)
+    ids = counted(session, run_id, project_id)
     planes: Planes = {}
     right = false_calls = escapes = 0
     for part in engine.batches(ids, PAGE):
@@ -65,7 +65,7 @@ def figures(session: Session, run_id: int) -> Figures:
 
 def _of_answers(session: Session, run_id: int, project_id: int) -> Figures:
     """A wrong class is a false call of it, and an escape of the one that the picture has."""
-    ids = _labelled(session, run_id, project_id)
+    ids = counted(session, run_id, project_id)
     names, right, answered, labelled = class_names.of(session, project_id), 0, 0, 0
     for part in engine.batches(ids, PAGE):
         found = findings.detections(session, run_id, part)
@@ -167,7 +167,8 @@ def answer(
     return "fail" if severity.get(label, 1) >= rule["severity"] else "pass"
 
 
-def _labelled(session: Session, run_id: int, project_id: int) -> list[int]:
+def counted(session: Session, run_id: int, project_id: int) -> list[int]:
+    """The images that a run is counted against: done, looked at, and at most MOST."""
     done = select(ImageRow.id).where(
         ImageRow.project_id == project_id,
         ImageRow.is_golden.is_(False),

@@ -57,7 +57,7 @@ def ask(
 def request(session: Session, project_id: int, source: Mapping[str, Any]) -> kinds.Propose:
     """What such a job is asked."""
     source = selections.kept(session, project_id, source)
-    model = registry.best(session, project_id, families.with_golden())
+    model = registry.best(session, project_id, (GOLDEN,))
     if model is None:
         return kinds.Propose(project_id, GOLDEN, source=dict(source))
     return kinds.Propose(project_id, model.family, model.id, model.weights, dict(source))

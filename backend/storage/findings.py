@@ -18,6 +18,8 @@ from backend.storage.tables import DetectionRow, ImageRow, RunImageRow, RunRow
 from backend.storage.types import LARGEST_KEY, now
 
 COUNTED, FOUND = "totals", "found"
+# What a detector alone said before a second stage, by number: [class's id, name, score].
+STAGES = "stages"
 CHANCES = "chances"  # of all classes, where an image has one answer: [class's id, name, chance]
 
 

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from backend import families, sample
+from backend import families, sample, start_weights
 from backend.domain import Task
 from backend.errors import Cancelled, LoupeError, Refused
 from tests.workers.families import drawn
@@ -26,6 +26,7 @@ FORMS = {
     "yolo": publishing.FORMATS,
     "faster_rcnn": publishing.FORMATS,
     "classifier": publishing.FORMATS,
+    "second_stage": (),
 }
 
 
@@ -71,6 +72,12 @@ def data(family: families.Family, tmp_path_factory: pytest.TempPathFactory) -> T
 
 
 @pytest.fixture(scope="module")
+def begin(family: families.Family) -> Path | None:
+    """What a second stage stands behind."""
+    return start_weights.ASSETS / "start_yolo11n.safetensors" if family.behind else None
+
+
+@pytest.fixture(scope="module")
 def given(family: families.Family) -> Parameters:
     extra = {} if family.needs_golden else {"from_scratch": True}
     variant = family.variants[0] if family.variants else ""
@@ -82,11 +89,12 @@ def trained(
     family: families.Family,
     data: TrainingSet,
     given: Parameters,
+    begin: Path | None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Trained, reports.Remembering]:
     told = reports.Remembering()
     folder = tmp_path_factory.mktemp(f"{family.name}-run")
-    return base.implementation(family.name).train(data, None, given, told, folder), told
+    return base.implementation(family.name).train(data, begin, given, told, folder), told
 
 
 def test_it_leaves_weights_and_tells_finite_figures(
@@ -122,7 +130,7 @@ def test_its_rows_are_boxes_inside_the_picture_best_first(
         assert not isinstance(rows, Refused)
         height, width = picture.pixels.shape[:2]
         assert rows.dtype == np.float32
-        assert rows.shape[1:] == (6,)
+        assert rows.shape[1:] == ((base.STAGED,) if family.behind else (6,))
         assert (rows[:, :4] >= 0).all()
         assert (rows[:, [0, 2]] <= width).all()
         assert (rows[:, [1, 3]] <= height).all()
@@ -167,11 +175,15 @@ def test_it_is_written_in_another_form_or_says_why_not(
 
 
 def test_cancelling_stops_it(
-    family: families.Family, data: TrainingSet, given: Parameters, tmp_path: Path
+    family: families.Family,
+    data: TrainingSet,
+    given: Parameters,
+    begin: Path | None,
+    tmp_path: Path,
 ) -> None:
     with pytest.raises(Cancelled):
         base.implementation(family.name).train(
-            data, None, given, reports.Remembering(cancel_in=1), tmp_path
+            data, begin, given, reports.Remembering(cancel_in=1), tmp_path
         )
 
 

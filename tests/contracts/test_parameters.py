@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from backend import families, spaces
+from backend import families, spaces, start_weights
 from backend.domain import Task
 from backend.errors import Enough
 from tests.contracts import test_families
@@ -121,6 +121,7 @@ WHERE: dict[str, tuple[str, dict[str, Look]]] = {
         },
     ),
 }
+WHERE["second_stage"] = WHERE["golden"]
 
 
 class Looking:
@@ -177,13 +178,14 @@ def test_every_parameter_has_a_place_where_it_is_read() -> None:
 def test_what_is_tried_arrives_in_a_later_trial_too(name: str, tmp_path: Path) -> None:
     family, (where, look) = families.find(name), WHERE[name]
     data = pictures(family, tmp_path / "pictures")
+    begin = start_weights.ASSETS / "start_yolo11n.safetensors" if family.behind else None
     wanted = {one.tried.name: one.tried.at(FAR) for one in spaces.TUNABLES[name]}
     seen = []
     for trial, values in enumerate(({}, wanted)):
         reporter, folder = Looking(where, look), tmp_path / str(trial)
         folder.mkdir()
         with pytest.raises(Enough):
-            base.implementation(name).train(data, None, given(family, values), reporter, folder)
+            base.implementation(name).train(data, begin, given(family, values), reporter, folder)
         seen.append(reporter.seen)
     assert seen[1] == pytest.approx(wanted)
     assert all(seen[0][one] != seen[1][one] for one in wanted)

@@ -10,7 +10,7 @@ from backend.domain import Detection
 from backend.models.choice import Label
 from backend.storage import findings
 from workers import merged
-from workers.families.base import Detections
+from workers.families.base import STAGED, Detections
 
 DIGITS = 6
 Answers = tuple[tuple[Detection, ...], dict[str, Any]]
@@ -18,16 +18,29 @@ Answers = tuple[tuple[Detection, ...], dict[str, Any]]
 
 def of(family: str, boxes: Detections, labels: Sequence[Label]) -> Answers:
     """The detections, and the facts that stand beside them."""
-    return one(boxes, labels) if families.answers_once(family) else (named(boxes, labels), {})
+    if families.answers_once(family):
+        return one(boxes, labels)
+    kept = merged.once(boxes, [labels.index(each) for each in labels])
+    return named(kept, labels), staged(kept, labels)
 
 
-def named(boxes: Detections, labels: Sequence[Label]) -> tuple[Detection, ...]:
+def named(kept: Detections, labels: Sequence[Label]) -> tuple[Detection, ...]:
     """The boxes of a model as detections, best first."""
-    kept = merged.once(boxes, [labels.index(one) for one in labels])
     return tuple(
         Detection(x1, y1, x2, y2, labels[int(of)].name, score, idx, labels[int(of)].class_id)
-        for idx, (x1, y1, x2, y2, score, of) in enumerate(kept.tolist())
+        for idx, (x1, y1, x2, y2, score, of, *_) in enumerate(kept.tolist())
     )
+
+
+def staged(kept: Detections, labels: Sequence[Label]) -> dict[str, Any]:
+    """What the detector alone said of the boxes, by their numbers; nothing where it is alone."""
+    if kept.shape[1] != STAGED or not len(kept):
+        return {}
+    told = [
+        [labels[int(of)].class_id, labels[int(of)].name, round(score, DIGITS)]
+        for score, of in kept[:, 6:].tolist()
+    ]
+    return {findings.STAGES: told}
 
 
 def one(boxes: Detections, labels: Sequence[Label]) -> Answers:

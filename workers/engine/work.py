@@ -12,12 +12,22 @@ from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from backend.errors import LoupeError, Refused
 from workers.engine import chunks, decoding, order
 from workers.engine.chunks import Chunk, ChunkResult, Looked, Status
 from workers.engine.tiles import Tiled
-from workers.families.base import NOTHING, Answer, Detections, Laying, Lie, LoadedModel, Picture
+from workers.families.base import (
+    NOTHING,
+    STAGED,
+    Answer,
+    Detections,
+    Laying,
+    Lie,
+    LoadedModel,
+    Picture,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +133,7 @@ class ChunkWorker:
             return Looked(
                 opened.index, NOTHING, Status.REFUSED, reason, milliseconds, width, height
             )
-        sure = opened.full(answer[answer[:, 4] >= self.setup.confidence])
+        sure = opened.full(answer[strongest(answer) >= self.setup.confidence])
         return Looked(opened.index, sure, Status.OK, "", milliseconds, width, height, lie)
 
 
@@ -143,6 +153,11 @@ class Opened:
             return boxes
         across, down = self.width / width, self.height / height
         return np.asarray(boxes * np.array([across, down, across, down, 1, 1], np.float32))
+
+
+def strongest(found: Detections) -> NDArray[np.float32]:
+    """The score by which a row is kept: what a second stage turned down can still be looked at."""
+    return np.asarray(found[:, [4, 6]].max(axis=1) if found.shape[1] == STAGED else found[:, 4])
 
 
 def _name(source: str) -> str:

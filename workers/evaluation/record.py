@@ -12,7 +12,7 @@ from backend.models.choice import Label
 from backend.storage import findings
 from workers.context import Context
 from workers.data import LaidOut
-from workers.engine import answers
+from workers.engine import answers, work
 from workers.evaluation.appraisal import Appraisal
 
 PURPOSE = "evaluate"
@@ -65,7 +65,7 @@ def _rows(family: str, laid_out: LaidOut, seen: Appraisal) -> Iterator[RunImage]
         refused = seen.refused.get(example.name, "")
         kept = detections
         if not families.answers_once(family):
-            kept = detections[detections[:, 4] >= LEAST_SCORE][:MOST]
+            kept = detections[work.strongest(detections) >= LEAST_SCORE][:MOST]
         found, told = answers.of(family, kept, labels)
         yield RunImage(
             image_id=laid_out.ids[example.name],

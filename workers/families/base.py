@@ -1,9 +1,10 @@
 """What a model family is: train, load, predict, export, and nothing more.
 
 Detections of a picture are one float32 array (n, 6): x1, y1, x2, y2, score, class index,
-corners in pixels of the picture, best score first. A picture that a model cannot judge (its golden
-is missing or shows another product) gets a Refused with the reason in place of detections, so one
-such picture never spoils its batch.
+corners in pixels of the picture, best score first. Of a model of two stages it has STAGED columns:
+behind those six the score and the class index that the detector alone gave. A picture that a model
+cannot judge (its golden is missing or shows another product) gets a Refused with the reason in
+place of detections, so one such picture never spoils its batch.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ Answer = Detections | Refused
 Lie = tuple[float, ...]
 # What a file may say of its classes.
 MOST_CLASSES, LONGEST_NAME = 10_000, 200
+STAGED = 8
 NOTHING: Detections = np.zeros((0, 6), np.float32)
 
 

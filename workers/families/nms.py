@@ -32,7 +32,7 @@ def _kept(boxes: Detections, iou: float, most: int) -> list[int]:
 
 def _covered(boxes: Detections, iou: float) -> NDArray[np.bool_]:
     """Whether each box lies on each other one; in float32, as this runs for every picture."""
-    x1, y1, x2, y2, _, label = boxes.T
+    x1, y1, x2, y2, _, label = boxes[:, :6].T
     areas = (x2 - x1) * (y2 - y1)
     width = np.minimum.outer(x2, x2) - np.maximum.outer(x1, x1)
     height = np.minimum.outer(y2, y2) - np.maximum.outer(y1, y1)

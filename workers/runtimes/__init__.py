@@ -74,7 +74,7 @@ RUNTIMES = {
             "The family's own code",
             "workers.runtimes.native",
             (),
-            ("golden", "faster_rcnn", "classifier"),
+            ("golden", "faster_rcnn", "classifier", "second_stage"),
         ),
     )
 }

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from backend import families
 from workers.families import base, golden
 from workers.families.base import LoadedModel
 from workers.families.golden import golden_file
+from workers.families.second_stage import stage_file
 from workers.runtimes import ModelSource, partners
 
 
@@ -19,14 +21,14 @@ def precision(wanted: str, family: str) -> str:
 
 def about(source: ModelSource) -> tuple[tuple[str, ...], int]:
     """The classes and the image size of the loaded model."""
-    model = _golden(source, None) if source.family == "golden" else load(Path(), source, "", 0, 1)
+    model = load(Path(), source, "", 0, 1)
     return model.classes, source.image_size or int(getattr(model, "image_size", 0))
 
 
 def prepare(source: ModelSource, precision: str, folder: Path, pictures: Sequence[Path]) -> None:
-    """The weights themselves are loaded; only what a golden model asks is made quick."""
+    """The weights themselves are loaded; only the detector that one carries is made quick."""
     del precision
-    if source.family == "golden":
+    if families.find(source.family).needs_golden:
         partners.prepare(source.weights, folder, pictures)
 
 
@@ -35,7 +37,7 @@ def load(
 ) -> LoadedModel:
     """What the family loads; the worker drops what it is not confident of."""
     del precision, confidence
-    if source.family == "golden":
+    if families.find(source.family).needs_golden:
         return _golden(source, partners.load(folder, threads))
     _bound(threads)
     return base.implementation(source.family).load(source.weights, "")
@@ -44,6 +46,8 @@ def load(
 def _golden(source: ModelSource, detector: LoadedModel | None) -> LoadedModel:
     if source.weights is None:
         return golden.untrained(source.classes)
+    if families.find(source.family).behind:
+        return stage_file.read(source.weights, "", detector)
     return golden_file.read(source.weights, "", detector)
 
 

@@ -1,4 +1,4 @@
-"""The detector that a golden model carries, prepared beside it and run as fast as any other."""
+"""The detector that another model carries, prepared beside it and run as fast as any other."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from workers.families.golden import golden_file
 from workers.runtimes import ModelSource
 
 FILE, FACTS = "detector", "detector.json"
-LEAST = 0.001  # the golden model weighs faint evidence by itself
+LEAST = 0.001  # who carries it weighs faint evidence by itself
 
 
-def prepare(golden: Path | None, folder: Path, pictures: Sequence[Path]) -> None:
-    """Fill the folder from the golden model's file, if that carries a detector."""
-    found = golden_file.carried(golden) if golden else None
+def prepare(weights: Path | None, folder: Path, pictures: Sequence[Path]) -> None:
+    """Fill the folder from a model's file, if that carries a detector."""
+    found = golden_file.carried(weights) if weights else None
     if found is None:
         return
     family, data = found

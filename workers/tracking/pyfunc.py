@@ -48,7 +48,10 @@ def save(folder: Path, weights: Path, model: Model) -> None:
     """Write the model with its signature, our code, and what that needs."""
     with tempfile.TemporaryDirectory() as place:
         # The store knows files by their hash alone; who loads one goes by how its name ends.
-        named = Path(place) / f"model{'.npz' if model.family == GOLDEN else '.safetensors'}"
+        named = (
+            Path(place)
+            / f"model{'.npz' if families.find(model.family).needs_golden else '.safetensors'}"
+        )
         shutil.copyfile(weights, named)
         _save(folder, named, model)
 
@@ -104,12 +107,14 @@ class Boxes:
         if isinstance(answer, Refused):
             yield number, "", *[float("nan")] * 5, str(answer)
             return
-        for x1, y1, x2, y2, score, index in answer[answer[:, 4] >= least].tolist():
+        for x1, y1, x2, y2, score, index in answer[answer[:, 4] >= least, :6].tolist():
             yield number, self.model.classes[int(index)], score, x1, y1, x2, y2, ""
 
 
 def _family(weights: Path) -> str:
-    return GOLDEN if weights.suffix == ".npz" else weight_header.family(weights)
+    if weights.suffix == ".npz":
+        return weight_header.packed_family(weights) or GOLDEN
+    return weight_header.family(weights)
 
 
 def _golden(row: Mapping[str, Any]) -> Pixels | None:

@@ -16,10 +16,11 @@ from app.edge import login, pools
 from app.routes.labels import image_cards
 from app.routes.labels.image_cards import Proposal
 from backend.errors import Invalid
-from backend.review import agenda, blind_repeats, reports, tally, views
+from backend.review import agenda, blind_repeats, filtering, reports, tally, views
 from backend.review.agenda import RuledBoards
 from backend.review.blind_repeats import Agreement
 from backend.review.boards import sheet
+from backend.review.filtering import Filtered
 from backend.runs import comparison
 from backend.storage import engine
 
@@ -45,6 +46,7 @@ class RunFigures:
     escapes: int
     agreement: Agreement
     ruled: RuledBoards
+    filtered: Filtered | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ def figures(run: int, at: premises.At) -> RunFigures:
             found.escapes,
             blind_repeats.agreement(session, run),
             agenda.ruled(session, run),
+            filtering.figures(session, run),
         )
 
 

@@ -120,6 +120,7 @@ export async function comparison(project, run, against) {
 /** Escapes and false calls, and how well second answers agree; counted by the server. @param {Run} run @param {Counted} known */
 function figures(run, known) {
   const escapes = h("td.number"), calls = h("td.number"), kappa = h("small.lp-kappa"), ruled = h("small");
+  const saved = h("small");
   const key = `${run.id}/${run.images}/${run.reviewed}`;
   const show = (/** @type {Figures} */ found) => {
     const title = found.images
@@ -129,6 +130,8 @@ function figures(run, known) {
       cell.textContent = found.images ? words.count(number) : "–";
       cell.title = title;
     });
+    fill(saved, filtered(found.filtered));
+    calls.append(saved);
     fill(kappa, agreement(found.agreement));
     fill(
       ruled,
@@ -150,6 +153,23 @@ function figures(run, known) {
   fill(escapes, h("button.quiet", { title: "Count escapes and false calls", onclick: count }, "count"));
   again();
   return { escapes, calls, kappa, ruled, count };
+}
+
+/** What a second stage saves, where one had a share. @param {Figures["filtered"]} found */
+function filtered(found) {
+  if (!found || !found.defects) return false;
+  const told = (/** @type {number | null} */ each) => each === null ? "–" : each.toFixed(2);
+  const share = `${words.count(100 * found.escapes)} %`;
+  return h(
+    "span",
+    {
+      title: found.first === null
+        ? `By the detector alone more than ${share} of the defects escape, however low the score`
+        : `False calls an image while at most ${share} of ${words.many(found.defects, "defect")} escapes: ` +
+          "by the detector alone, and with the second stage",
+    },
+    `at ${share} escapes ${told(found.first)} → ${told(found.both)} an image`,
+  );
 }
 
 const RULES = { pass: "passes", fail: "fails", ask: "leaves to a person" };

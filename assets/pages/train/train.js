@@ -156,13 +156,13 @@ class Train {
     ];
     this.values.start = "";
     const chosen = select(
-      name === "golden" ? this.partners() : starts,
+      family.needs_golden ? this.partners(family) : starts,
       "",
       (value) => ((this.values.start = value), this.look()),
     );
     fill(
       this.start,
-      field(name === "golden" ? "Together with" : "Start from", chosen),
+      field(family.behind ? "Behind" : name === "golden" ? "Together with" : "Start from", chosen),
       name === "golden" && this.grow(),
     );
     /** @param {[string, string, number][]} list */
@@ -195,20 +195,27 @@ class Train {
       select(DEVICES, String(this.values.parameters.device ?? "auto"), (value) => this.set("device", value)),
     );
     fill(this.more.lastElementChild, device, known(ADVANCED), field("Seed", seed));
-    this.more.hidden = name === "golden";
+    this.more.hidden = family.needs_golden;
     this.searches.chosen();
   }
 
-  /** The detectors that a golden model may ask. */
-  partners() {
+  /** The detectors that a golden model may ask, and behind which a second stage stands.
+   * @param {import("../../common/answers.js").FamilyCard} family */
+  partners(family) {
     const found = this.found.models.filter((one) =>
       ["yolo", "faster_rcnn"].includes(one.family) && one.state === "ready"
     );
-    if (!found.length) return [["", "The labels alone: there is no detector yet"]];
-    return [["", "The best detector"], ...found.map((one) => [one.name, `${one.name} (${one.family})`]), [
-      "scratch",
-      "The labels alone",
-    ]];
+    if (!found.length) {
+      return [[
+        "",
+        family.behind ? "There is no detector yet" : "The labels alone: there is no detector yet",
+      ]];
+    }
+    const named = [
+      ["", "The best detector"],
+      ...found.map((one) => [one.name, `${one.name} (${one.family})`]),
+    ];
+    return family.behind ? named : [...named, ["scratch", "The labels alone"]];
   }
 
   /** Whether the golden board learns by itself. */

@@ -26,7 +26,13 @@ from workers.weights import weight_files
 EVERY = list(families.FAMILIES)
 START = Path("assets/start_yolo11n.safetensors").resolve()
 TOLD: dict[str, Any] = {"variant": "n", "classes": ["dent"], "image_size": 96, "extra": {}}
-VARIANTS = {"yolo": "n", "classifier": "resnet18", "faster_rcnn": "mobilenet", "golden": ""}
+VARIANTS = {
+    "yolo": "n",
+    "classifier": "resnet18",
+    "faster_rcnn": "mobilenet",
+    "golden": "",
+    "second_stage": "",
+}
 Make = Callable[[str], bytes]
 
 
@@ -106,7 +112,7 @@ def test_a_hostile_file_ends_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str, make: Make
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / f"m{'.npz' if family == 'golden' else '.safetensors'}"
+    path = tmp_path / f"m{'.npz' if families.find(family).needs_golden else '.safetensors'}"
     path.write_bytes(make(family))
     with pytest.raises(LoupeError, match=r"\.$"):
         base.implementation(family).load(path, "cpu")
@@ -220,14 +226,15 @@ GOLDENS: dict[str, Make] = {
 }
 
 
+@pytest.mark.parametrize("family", ["golden", "second_stage"])
 @pytest.mark.parametrize("make", GOLDENS.values(), ids=GOLDENS)
 def test_a_hostile_golden_model_ends_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Make
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Make, family: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.npz").write_bytes(make(str(tmp_path)))
     with pytest.raises(LoupeError, match=r"\.$"):
-        base.implementation("golden").load(tmp_path / "m.npz", "cpu")
+        base.implementation(family).load(tmp_path / "m.npz", "cpu")
     assert not (tmp_path / "sprung").exists()
 
 
