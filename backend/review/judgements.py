@@ -51,8 +51,9 @@ def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: 
         State.DONE if answer.board else None,
         action=f"judge {len(answer.verdicts)}",
         run_id=run_id,
-        rejected=tuple(sorted(refused)),
-        accepted=tuple(sorted(accepted)),
+        # Of detections that nobody speaks of nothing is said, and what stands of them stays.
+        rejected=tuple(sorted(refused)) if answer.verdicts else None,
+        accepted=tuple(sorted(accepted)) if answer.verdicts else None,
         missed=known,
         review=True,
         verdict=answer.board or (board.verdict if board else None),
