@@ -40,8 +40,8 @@ def _side(session: Session, project_id: int) -> int:
     """
     row = ImageRow
     some = (
-        select(row.width, row.height, row.deleted)
-        .where(row.project_id == project_id)
+        select(row.width, row.height)
+        .where(row.project_id == project_id, row.deleted.is_(None))
         .order_by(row.sha256, row.id)
         .limit(LOOKED_AT)
         .subquery()
@@ -50,7 +50,7 @@ def _side(session: Session, project_id: int) -> int:
     query = select(
         func.count(), func.count(case((side > SMALL, 1))), func.max(case((side <= SMALL, side)))
     )
-    images, larger, longest = session.execute(query.where(some.deleted.is_(None))).one()
+    images, larger, longest = session.execute(query).one()
     return int(longest or 0) if larger <= images * MAY_BE_LARGER else 0
 
 

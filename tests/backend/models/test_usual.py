@@ -57,6 +57,14 @@ def test_a_large_project_is_told_by_some_of_its_pictures(database: Database) -> 
         assert usual.parameters(session, made, "classifier")["variant"] == "small"
 
 
+def test_pictures_that_were_put_away_tell_nothing(database: Database) -> None:
+    made = project(database, [40] * usual.LOOKED_AT + [640] * 20)
+    with database.write.begin() as session:
+        small = [f"{at}.png" for at in range(usual.LOOKED_AT)]
+        images.put_away(session, list(images.ids(session, made, small).values()))
+        assert usual.parameters(session, made, "classifier")["variant"] == "resnet18"
+
+
 def test_the_small_network_is_refused_before_a_training_of_large_pictures(
     database: Database,
 ) -> None:
