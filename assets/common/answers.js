@@ -13,7 +13,8 @@
  * @typedef {{name: string, low: number, high: number, explains: number | null}} Axis
  * @typedef {{job: JobCard, model: ModelCard}} BegunTraining
  * @typedef {{image: number, name: string, sha256: string, width: number, height: number, group: string,
- *   verdict: string, said_by: string, worst: number | null, defects: DefectMark[]}} BoardCard
+ *   verdict: string, said_by: string, worst: number | null, defects: DefectMark[], called: string}}
+ *   BoardCard
  * @typedef {{project: Project, total: number, next: number, boards: BoardCard[]}} BoardsOfRun
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, origin: Origin, id: string,
  *   detection: DetectionRef | null, author: string, class_id: number | null}} Box

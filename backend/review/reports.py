@@ -32,7 +32,7 @@ PAGE = 2000
 FORMATS = ("csv", "parquet", "coco")
 COLUMNS = (
     "run", "model", "image", "name", "sha256", "group", "idx", "label", "score",
-    "x1", "y1", "x2", "y2", "decision", "decided_by", "board", "board_by", "rule",
+    "x1", "y1", "x2", "y2", "decision", "decided_by", "given", "board", "board_by", "rule",
 )  # fmt: skip
 
 
@@ -68,6 +68,7 @@ def rows(session: Session, run_id: int) -> Iterator[dict[str, Any]]:
                 "name": row.name,
                 "sha256": row.sha256,
                 "group": groups.get(row.image_id, ""),
+                "given": given.get(row.image_id, ""),
                 "board": board.verdict.value if board else "",
                 "board_by": board.author if board else "",
                 "rule": rule(

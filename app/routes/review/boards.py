@@ -35,7 +35,10 @@ class DefectMark:
 
 @dataclass(frozen=True, slots=True)
 class BoardCard:
-    """A board with its verdict; `said_by` is empty where the rule says it."""
+    """A board with its verdict; `said_by` is empty where the rule says it.
+
+    `called` is the class of a classified picture, a person's or the model's.
+    """
 
     image: int
     name: str
@@ -47,6 +50,7 @@ class BoardCard:
     said_by: str
     worst: float | None
     defects: Sequence[DefectMark]
+    called: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ def _card(one: StandingBoard) -> BoardCard:
         one.said_by,
         one.worst,
         [_mark(defect) for defect in one.defects],
+        one.called,
     )
 
 

@@ -15,6 +15,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const GREY = "#9aa3ad";
 const MOST_MARKS = 100;
 const NUMBER = 4;
+const NO_CLASS = "None of the classes";
 /** @type {[string, string][]} */
 const STANDS = [
   ["", "All boards"],
@@ -32,7 +33,7 @@ const ANSWERS = [
   ["rule-ask", "Left to a person"],
   ["accept", "Confirmed by people"],
   ["correct", "Corrected by people"],
-  ["false_call", "None of the classes"],
+  ["false_call", NO_CLASS],
   ["open", "Not reviewed"],
 ];
 /** @type {[string, string][]} */
@@ -52,7 +53,7 @@ const OF_BOARDS = {
 const OF_PICTURES = {
   title: "Pictures",
   one: "picture",
-  heads: ["", "Picture", "Lot", "Verdict", "Score", "Fails as", ""],
+  heads: ["", "Picture", "Lot", "Verdict", "Score", "Class", ""],
   stands: ANSWERS,
   sorts: SORTS.filter(([name]) => name !== "detections"),
   rule: "A person’s answer goes before the model’s. ",
@@ -141,9 +142,7 @@ function filters(kind, query, asked, lots) {
 function row(run, board, project) {
   const colors = Object.fromEntries(project.classes.map((one) => [one.name, one.color]));
   const open = `?${address({ run, image: board.image, view: "", sort: "", stands: "" })}`;
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  board.defects.forEach(({ label }) => counts.set(label, (counts.get(label) ?? 0) + 1));
+  const counts = project.task === "classify" ? new Map([[board.called || NO_CLASS, 1]]) : defects(board);
   return h(
     "tr",
     {},
@@ -169,13 +168,20 @@ function row(run, board, project) {
             {},
             h("i", { style: { background: colors[name] ?? GREY } }),
             name,
-            h("b.number", {}, words.count(n)),
+            project.task !== "classify" && h("b.number", {}, words.count(n)),
           )
         ),
       ),
     ),
     h("td", {}, h("a", { href: open }, board.said_by ? "Look" : "Review")),
   );
+}
+
+/** How many defects of each class stand. @param {Board} board @returns {Map<string, number>} */
+function defects(board) {
+  const counts = new Map();
+  board.defects.forEach(({ label }) => counts.set(label, (counts.get(label) ?? 0) + 1));
+  return counts;
 }
 
 /** Whoever has one class for the whole picture draws nothing on it. @param {Board} board @param {Record<string, string>} colors @param {string} task */

@@ -36,7 +36,8 @@ class StandingBoard:
     """A picture of a run as it stands now; `said_by` is empty where the rule says the verdict.
 
     `ask`: the answer of a classified picture is below the score of the rule. There `said_by` is
-    who has said in this run which class it is.
+    who has said in this run which class it is, and `called` the class: a person's, or with its
+    score the model's.
     """
 
     image: Image
@@ -45,6 +46,8 @@ class StandingBoard:
     defects: tuple[StandingDefect, ...]
     golden_sha256: str = ""
     lie: tuple[float, ...] = ()
+    called: str = ""
+    score: float | None = None
 
     @property
     def by_class(self) -> dict[str, int]:
@@ -54,7 +57,7 @@ class StandingBoard:
     @property
     def worst(self) -> float | None:
         """The highest score among what nobody has judged."""
-        return max((one.score for one in self.defects if one.score is not None), default=None)
+        return max((one.score for one in self.defects if one.score is not None), default=self.score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,14 @@ class Ruled:
             defects,
             seen.item.golden_sha256,
             seen.item.lie,
+            *(self._called(seen) if self.once else ("", None)),
         )
+
+    def _called(self, seen: Reviewed) -> tuple[str, float | None]:
+        image, best = seen.item.image, next(iter(seen.detections), None)
+        if image.state is State.DONE or best is None:
+            return image.label, None
+        return best.label, best.score
 
     def _said_by(self, seen: Reviewed) -> str:
         if not self.once:

@@ -26,6 +26,7 @@ from backend.review import (
     views,
 )
 from backend.review.agenda import Choice
+from backend.review.boards import verdicts
 from backend.review.decisions import Sheet, Subject
 from backend.review.judgements import Answer
 from backend.review.tally import Figures
@@ -120,6 +121,27 @@ def test_a_report_that_is_read_back_as_it_was_written_changes_no_class(session: 
     judgements.judge(session, RUN, image, said, "ana")
     assert _now(session) == ("bad", State.DONE)
     assert _stands(session) is Verdict.CORRECT
+
+
+def test_a_verdict_on_the_board_alone_leaves_a_corrected_class(session: Session) -> None:
+    corrected = Answer({0: Verdict.ACCEPT}, classes={0: "bad"})
+    judgements.judge(session, RUN, _image(session), corrected, "ana")
+    judgements.judge(session, RUN, _image(session), Answer({}, board=Verdict.FAIL), "bo")
+    assert _now(session) == ("bad", State.DONE)
+    assert _stands(session) is Verdict.CORRECT
+
+
+def test_a_report_and_the_table_of_all_pictures_tell_the_class(session: Session) -> None:
+    rule = {"threshold": 0.5, "thresholds": {}, "severity": 2, "repeats": 0.0}
+    views.set_rule(session, views.project_of(session, RUN), rule, 0, "ana")
+    (waiting,) = verdicts.of(session, RUN, [_image(session)])
+    assert (waiting.verdict, waiting.called, waiting.worst) == ("pass", "good", 0.8)
+    assert [row["given"] for row in reports.rows(session, RUN)] == [""]
+    corrected = Answer({0: Verdict.ACCEPT}, classes={0: "bad"})
+    judgements.judge(session, RUN, _image(session), corrected, "ana")
+    (said,) = verdicts.of(session, RUN, [_image(session)])
+    assert (said.called, said.worst) == ("bad", None)
+    assert [(row["label"], row["given"]) for row in reports.rows(session, RUN)] == [("good", "bad")]
 
 
 def test_a_class_that_stands_already_is_an_answer_too(session: Session) -> None:
