@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -72,6 +72,13 @@ class Files:
             return int(self._system.size(self._path(name)))
         except FileNotFoundError as error:
             raise _gone(name) from error
+
+    def sizes(self, names: Sequence[str]) -> list[int | None]:
+        """How many bytes each of these has, all asked at once; None of one that is not there."""
+        try:
+            return list(map(int, self._system.sizes([self._path(name) for name in names])))
+        except FileNotFoundError:
+            return [self.size(name) if self.has(name) else None for name in names]
 
     def has(self, name: str) -> bool:
         """Whether bytes of that hash are kept."""

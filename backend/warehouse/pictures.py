@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import delete, func, or_, select
 
-from backend.errors import NotFound
 from backend.storage import engine
 from backend.storage.engine import Database
 from backend.storage.files import Files
@@ -54,19 +53,24 @@ def enlist(database: Database, files: Files, project_id: int, largest: int) -> E
 def _usable(
     rows: Iterable[Any], files: Files, largest: int, left: list[str]
 ) -> Iterator[dict[str, Any]]:
-    for id_, name, sha256, _ in rows:
-        try:
-            size = files.size(sha256)
-        except NotFound as error:
-            left.append(f"{name}: {error}")
-            continue
-        if size > largest:
-            left.append(
-                f"{name} has {size:,} bytes, and a value of the warehouse holds {largest:,}; "
-                "a stage takes it."
-            )
-            continue
-        yield {"image_id": id_, "sha256": sha256}
+    waiting = iter(rows)
+    while part := list(islice(waiting, PART)):
+        sizes = files.sizes([sha256 for _, _, sha256, _ in part])
+        for (id_, name, sha256, _), size in zip(part, sizes, strict=True):
+            if reason := _obstacle(size, sha256, largest):
+                left.append(f"{name} {reason}")
+            else:
+                yield {"image_id": id_, "sha256": sha256}
+
+
+def _obstacle(size: int | None, sha256: str, largest: int) -> str:
+    if size is None:
+        return f"stays: the file {sha256[:12]}… is not in the store any more."
+    if size > largest:
+        return (
+            f"has {size:,} bytes, and a value of the warehouse holds {largest:,}; a stage takes it."
+        )
+    return ""
 
 
 def _strike(database: Database, ids: Sequence[int]) -> None:

@@ -156,6 +156,6 @@ def test_a_picture_that_is_lost_or_too_large_stays_with_its_reason(
     files.local_path(sha256).unlink()
     found = enlist(house, files, 100)
     assert (found.pictures, found.new) == (0, 0)
-    assert found.left_out[0].startswith(f"{lost}: The file {sha256[:12]}")
+    assert found.left_out[0].startswith(f"{lost} stays: the file {sha256[:12]}")
     told = " ".join(found.left_out)
     assert all(f"{one} has {len(drawn[one])} bytes" in told for one in large)
