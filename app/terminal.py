@@ -78,7 +78,7 @@ def progress(words: str, total: int | None = None, quiet: bool = False) -> Itera
         task = bar.add_task(words, total=total)
 
         def told(done: int, total: int | None = None) -> None:
-            if total is not None:
+            if total:
                 bar.update(task, total=total)
             bar.update(task, completed=done)
 

@@ -75,6 +75,14 @@ def of(settings: Settings) -> Address | None:
     return _apart(Address(dialect, *_without_password(url)), settings)
 
 
+def needed(settings: Settings) -> Address:
+    """Where results are published; refused where that is nowhere."""
+    where = of(settings)
+    if where is None:
+        raise Refused(NONE)
+    return where
+
+
 def is_set(settings: Settings) -> bool:
     """Whether there is a warehouse."""
     return of(settings) is not None

@@ -138,3 +138,35 @@ def test_the_site_is_not_served_with_a_wrong_warehouse(
     choose(monkeypatch, "mysql://me@here/x")
     code, _, err = loupe("serve", "--no-browser", "--no-worker", "--port", "0")
     assert (code, "setting LOUPE_WAREHOUSE_URL" in err) == (1, True)
+
+
+def test_options_that_say_nothing_are_refused(loupe: Said, file: Path) -> None:
+    for words in (
+        ("publish", "demo", "--model", "v1"),
+        ("publish", "demo", "--runtime", "onnx"),
+        ("publish", "demo", "out.zip", "--wait"),
+        ("publish", "demo", "--registry", "--wait"),
+        ("publish", "demo", "--registry", "--runtime", "onnx"),
+        ("publish", "demo", "--name", "boards"),
+        ("warehouse", "check", "yield"),
+        ("warehouse", "streamlit", "page.py", "run=1"),
+    ):
+        code, _, err = loupe(*words)
+        assert (code, "Traceback" in err, file.exists()) == (1, False, False), words
+
+
+def test_why_pictures_stay_is_told_also_where_the_warehouse_is_away(
+    loupe: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, "postgresql://me@127.0.0.1:1/x")
+    assert loupe("sample", "demo", "--images", "2")[0] == 0
+    store = settings.current().home / "files"
+    lost = next(one for one in store.rglob("*") if one.is_file())
+    lost.unlink()
+    code, out, err = loupe("publish", "demo", "--images")
+    assert (code, f"the file {lost.name[:12]}… is not in the store" in out + err) == (1, True)
+    assert "127.0.0.1" in err
+    code, out, err = loupe("publish", "demo", "--images", "--json")
+    told = json.loads(out)
+    assert (code, told["state"], len(told["left_out"])) == (1, "waiting", 1)
+    assert told["error"] in err
