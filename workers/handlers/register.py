@@ -30,15 +30,16 @@ def run(context: Context) -> Mapping[str, Any]:
     with context.database.read() as session:
         model = registry.get(session, request.model_id)
         project = catalogue.get(session, model.project_id).name
+        if model.state is not ModelState.READY:
+            raise Refused(f"{model.name} is not ready, so it cannot be registered.")
         chosen = choice.choose(session, model.project_id, model.name)
-    if model.state is not ModelState.READY:
-        raise Refused(f"{model.name} is not ready, so it cannot be registered.")
     packing.check(model.family)
     where, name = addresses.of(context.settings), request.name or project
-    address = versions.check(where, name, request.pool)
+    address = versions.check(where, name, request.pool, model.name)
+    origin, job = packing.origin(model.weights), context.job.id
     context.progress(0.05, "Asking the registry")
     with versions.opened(address) as there:
-        _refuse_known(context, there, name, model.name)
+        there.refuse_known(name, model.name, origin, job)
     context.progress(0.2, f"Packing {model.name}")
     stores = Stores(context.database, context.files, context.settings)
     options = {"runtime": packing.RUNTIME}
@@ -52,30 +53,18 @@ def run(context: Context) -> Mapping[str, Any]:
     version = versions.Version(
         name,
         model.name,
-        folder / packing.MODEL,
+        versions.packaged(folder / packing.MODEL, folder / origin),
+        origin,
         folder / packing.CODE,
         packing.requirements(),
         {**_figures(model), "provenance": told},
         f"{model.name} of {project}, snapshot {model.snapshot_id}, weights {model.weights[:16]}",
     )
     with versions.opened(address) as there:
-        full = there.log(version)
+        full = there.log(version, job)
         spec = there.service(name, model.name, request.pool) if request.pool else ""
     shutil.rmtree(folder, ignore_errors=True)
     return {"model": model.name, "registered": full, "service": spec}
-
-
-def _refuse_known(context: Context, there: versions.Registry, name: str, version: str) -> None:
-    """Who was killed while it put a version there must not be told to train another one."""
-    try:
-        there.refuse_known(name, version)
-    except Refused as known:
-        if context.job.attempt == 1:
-            raise
-        raise Refused(
-            f"{known} This job was begun before, and may have put it there itself: look whether "
-            "its figures and where it comes from stand there."
-        ) from known
 
 
 def _provenance(

@@ -63,11 +63,17 @@ def lay(
     shutil.copyfile(prepared.folder / "graph.onnx", folder / MODEL / "graph.onnx")
     told = facts(prepared, setup, labels, provenance)
     (folder / MODEL / FACTS).write_text(json.dumps(told, indent=1), "utf-8")
+    (folder / origin(provenance["weights"])).write_text(json.dumps(provenance, indent=1), "utf-8")
     for name in (*MODULES, "LICENSE"):
         target = folder / CODE / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_file():
             shutil.copyfile(ROOT / name, target)
+
+
+def origin(weights: str) -> str:
+    """The file by whose name one sees whose weights a version has."""
+    return f"weights-{weights}.json"
 
 
 def facts(

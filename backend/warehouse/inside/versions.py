@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,18 +25,39 @@ PLATFORMS = ["SNOWPARK_CONTAINER_SERVICES"]
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of a model; `model` has its graph, `code` what runs it."""
+    """A version of a model: as Snowflake's library takes it, with the code that runs it.
+
+    `origin` names a file of it, by which one sees whose weights it has.
+    """
 
     name: str
     version: str
-    model: Path
+    model: Any
+    origin: str
     code: Path
     requirements: Sequence[str]
     metrics: Mapping[str, Any]
     comment: str
 
 
-def check(address: Address | None, name: str, pool: str = "") -> Address:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A version that is there: its figures, and what Snowflake's library has noted of it."""
+
+    metrics: Mapping[str, Any]
+    spec: str
+
+    def is_broken_off(self, origin: str) -> bool:
+        """Whether it is that one, made by who was killed before it was told where it comes from."""
+        return "provenance" not in self.metrics and origin in self.spec
+
+    def is_of(self, job: int, origin: str) -> bool:
+        """Whether this very job has put it there, whole."""
+        told = self.metrics.get("provenance")
+        return origin in self.spec and isinstance(told, Mapping) and told.get("job") == job
+
+
+def check(address: Address | None, name: str, pool: str = "", version: str = "") -> Address:
     """Refuse what cannot be registered, before anything is made; gives where it can be."""
     if address is None or address.dialect != "snowflake":
         raise Refused(
@@ -52,6 +74,12 @@ def check(address: Address | None, name: str, pool: str = "") -> Address:
             raise Invalid(
                 f"The name {told[:40]}… has {len(told)} characters; Snowflake takes {LONGEST}."
             )
+    service = _service(name, version)
+    if pool and len(service) > LONGEST:
+        raise Invalid(
+            f"The service {service[:40]}… would have a name of {len(service)} characters; "
+            f"Snowflake takes {LONGEST}: say a shorter --name."
+        )
     check_installed()
     return address
 
@@ -69,43 +97,77 @@ def check_installed() -> None:
 def opened(address: Address) -> Iterator[Registry]:
     """The registry of the schema that results are published into."""
     hidden = addresses.hidden(address)
+    from snowflake.ml.registry import Registry as Theirs
+
     with _told(hidden):
         connection = snowflake_connection.opened(address, hidden)
         try:
-            yield Registry(_session(connection))
+            yield Registry(Theirs(_session(connection), options={"enable_monitoring": False}))
         finally:
             connection.close()
 
 
+def packaged(model: Path, origin: Path) -> Any:
+    """A package of ours as Snowflake's library takes it."""
+    from snowflake.ml.model import custom_model
+
+    from backend.warehouse.inside.model import PackagedModel
+
+    artifacts = {"model": str(model), "origin": str(origin)}
+    return PackagedModel(custom_model.ModelContext(artifacts=artifacts))
+
+
 class Registry:
-    """The registry of one schema."""
+    """The registry of one schema, by Snowflake's own library."""
 
-    def __init__(self, session: Any) -> None:
-        from snowflake.ml.registry import Registry as Theirs
+    def __init__(self, theirs: Any) -> None:
+        self._theirs = theirs
 
-        self._session = session
-        self._theirs = Theirs(session, options={"enable_monitoring": False})
-
-    def refuse_known(self, name: str, version: str) -> None:
-        """Refuse a version that is there, whoever has put it there."""
-        if version.upper() in self._versions(name):
+    def refuse_known(self, name: str, version: str, origin: str, job: int) -> None:
+        """Refuse a version that is there, unless this job or a killed one has put it there."""
+        found = self._versions(name).get(version.upper())
+        if found and not (found.is_broken_off(origin) or found.is_of(job, origin)):
             raise Refused(
                 f"{name.upper()} {version.upper()} is in {self._theirs.location} already, and a "
                 "version is never replaced: train a new one, or say another --name."
             )
 
-    def log(self, version: Version) -> str:
-        """Put it there; gives its full name."""
-        from snowflake.ml.model import custom_model, model_signature
+    def log(self, version: Version, job: int) -> str:
+        """Put it there, or say of one that was broken off what it lacks; gives its full name."""
+        from snowflake.snowpark.exceptions import SnowparkClientException
 
-        from backend.warehouse.inside.model import PackagedModel
+        name = version.name
+        before = self._versions(name)
+        self.refuse_known(name, version.version, version.origin, job)
+        try:
+            if version.version.upper() in before:
+                self._complete(version)
+            else:
+                self._put(version)
+        except (SnowparkClientException, ValueError):
+            # Another one may have been quicker: with this version, or with the model's first.
+            self.refuse_known(name, version.version, version.origin, job)
+            if before or not self._versions(name):
+                raise
+            self._put(version)
+        return f"{self._theirs.location}.{name.upper()}"
+
+    def _complete(self, version: Version) -> None:
+        found = self._theirs.get_model(version.name).version(version.version)
+        found.comment = harmless(version.comment)
+        # The provenance comes last: with it the version is whole.
+        for name, value in harmless(version.metrics).items():
+            found.set_metric(name, value)
+
+    def _put(self, version: Version) -> None:
+        from snowflake.ml.model import model_signature
 
         spec, data = model_signature.FeatureSpec, model_signature.DataType
         signature = model_signature.ModelSignature(
             inputs=[spec("IMAGE", data.BYTES)], outputs=[spec("RESULT", data.STRING)]
         )
         self._theirs.log_model(
-            PackagedModel(custom_model.ModelContext(artifacts={"model": str(version.model)})),
+            version.model,
             model_name=version.name,
             version_name=version.version,
             comment=harmless(version.comment),
@@ -115,7 +177,6 @@ class Registry:
             signatures={"predict": signature},
             code_paths=[str(one) for one in sorted(version.code.iterdir())],
         )
-        return f"{self._theirs.location}.{version.name.upper()}"
 
     def service(self, name: str, version: str, pool: str) -> str:
         """The deployment of a version on a compute pool as Snowflake's library writes it."""
@@ -126,16 +187,26 @@ class Registry:
         spec = ModelDeploymentSpec()
         spec.add_model_spec(database, schema, Name(name), Name(version))
         spec.add_image_build_spec(image_build_compute_pool_name=Name(pool))
-        service = Name(f"{name}_{version}")
+        service = Name(_service(name, version))
         spec.add_service_spec(service, Name(pool), ingress_enabled=False)
         return str(spec.save())
 
-    def _versions(self, name: str) -> set[str]:
+    def _versions(self, name: str) -> dict[str, _Known]:
         names = {str(row["name"]) for row in self._theirs.show_models().to_dict("records")}
         if name.upper() not in names:
-            return set()
+            return {}
         rows = self._theirs.get_model(name).show_versions().to_dict("records")
-        return {str(row["name"]) for row in rows}
+        return {str(row["name"]): _known(row) for row in rows}
+
+
+def _known(row: Mapping[str, Any]) -> _Known:
+    told = json.loads(row.get("metadata") or "{}")
+    metrics = told.get("metrics") if isinstance(told, Mapping) else None
+    return _Known(metrics if isinstance(metrics, Mapping) else {}, str(row.get("model_spec") or ""))
+
+
+def _service(name: str, version: str) -> str:
+    return f"{name}_{version}"
 
 
 def harmless(told: Any) -> Any:

@@ -6,13 +6,15 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from backend.domain import Task
-from backend.errors import Invalid, Refused
-from backend.jobs import kinds
+from backend.errors import Invalid, LoupeError, Refused
+from backend.jobs import kinds, queue
 from backend.models import registry
 from backend.projects import catalogue
 from backend.warehouse.address import Address
@@ -64,8 +66,9 @@ def test_a_version_is_registered_once_and_told_to_nobody_else(
         capture_output=True, timeout=PATIENCE,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr.decode()[-3000:]
-    first, second = json.loads(ran.stdout.splitlines()[-1])
+    first, second, third = json.loads(ran.stdout.splitlines()[-1])
     result = json.loads(first)
+    assert json.loads(third) == result
     assert result["registered"] == f"{place.database.upper()}.S1.BOARDS"
     assert "compute_pool: POOL1" in result["service"]
     assert "BOARDS V1 is in" in second
@@ -90,3 +93,62 @@ def test_what_cannot_be_registered_is_said_before_anything_starts(place: Warehou
     for other in (None, Address("sqlite", place.address.url)):
         with pytest.raises(Refused, match="LOUPE_WAREHOUSE_URL"):
             versions.check(other, "boards")
+
+
+def test_a_service_whose_name_would_be_too_long_is_refused(place: Warehouse) -> None:
+    assert versions.check(place.address, "n" * 252, "pool", "v1").dialect == "snowflake"
+    assert versions.check(place.address, "n" * 253, "", "v1").dialect == "snowflake"
+    with pytest.raises(Invalid, match="a name of 256 characters; Snowflake takes 255"):
+        versions.check(place.address, "n" * 253, "pool", "v1")
+
+
+def test_a_model_that_is_not_ready_is_not_registered(tmp_path: Path) -> None:
+    home = places.make(tmp_path / "home")
+    with home.database.write.begin() as session:
+        project = catalogue.create(session, "boards", task=Task.CLASSIFY, classes=["a"])
+        made = registry.add(
+            session, project.id, "classifier", classes=("a",), snapshot_id=None,
+            parameters={}, author="ana",
+        )  # fmt: skip
+        queue.enqueue(session, kinds.Register(project.id, made.id, "boards", ""))
+    with pytest.raises(LoupeError, match="v1 is not ready"):
+        home.carry_out(home.claim())
+    home.database.close()
+
+
+@dataclass
+class Library:
+    """What Snowflake's library shows of a registry in which somebody else is quicker."""
+
+    quicker: tuple[str, str]
+    there: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
+    location: str = "D.S"
+
+    def show_models(self) -> pd.DataFrame:
+        return pd.DataFrame({"name": list(self.there)})
+
+    def get_model(self, name: str) -> Library:
+        return replace(self, there=self.there[name.upper()])  # type: ignore[arg-type]
+
+    def show_versions(self) -> pd.DataFrame:
+        return pd.DataFrame(list(self.there.values()))
+
+    def log_model(self, model: object, *, model_name: str, version_name: str, **_: object) -> None:
+        name, version = self.quicker
+        if name not in self.there:
+            told = {"name": version, "metadata": '{"metrics": {"provenance": {"job": 1}}}'}
+            self.there[name] = {version: {**told, "model_spec": "weights-other.json"}}
+            raise ValueError(f"Object '{name}' already exists.")
+        made = {"name": version_name.upper(), "metadata": "{}", "model_spec": str(model)}
+        self.there[model_name.upper()][version_name.upper()] = made
+
+
+def test_of_two_that_register_at_once_each_version_is_made_once(tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    asked = versions.Version("boards", "v2", "it", "weights-a.json", tmp_path / "code", (), {}, "")
+    library = Library(("BOARDS", "V1"))
+    assert versions.Registry(library).log(asked, 7) == "D.S.BOARDS"
+    assert set(library.there["BOARDS"]) == {"V1", "V2"}
+    library = Library(("BOARDS", "V2"))
+    with pytest.raises(Refused, match=r"BOARDS V2 is in D\.S already"):
+        versions.Registry(library).log(asked, 7)
