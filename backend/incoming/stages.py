@@ -32,8 +32,9 @@ MOST = 1000  # files of one GET; so many wait beside the store at most
 NAMED = 200  # files of a GET that names them
 BLOCK = 16  # what a stage encrypts is filled up to such a block
 PLACE = "A stage or a table of Snowflake is read with LOUPE_WAREHOUSE_URL; set it to snowflake://…"
+WAITING = "Waiting for another one that reads from there"
 LOOK = 1.0  # seconds between two looks whether to stop
-Told = Callable[[int, int], None]
+Told = Callable[[int, int], None]  # of none: it waits, and does not know how many there are
 
 
 @dataclass(frozen=True, slots=True)

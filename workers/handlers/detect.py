@@ -126,7 +126,8 @@ def _brought(context: Context, place: str) -> Iterator[tuple[str, str, str]]:
     """The pictures of a stage, which are fetched into the store once."""
 
     def told(done: int, total: int) -> None:
-        context.progress(None, f"Fetching {place}: {done:,} of {total:,} pictures")
+        pictures = f"Fetching {place}: {done:,} of {total:,} pictures"
+        context.progress(None, pictures if total else stages.WAITING)
 
     known, cache = stages.account(context.settings), context.settings.cache
     with stages.brought(place, known, cache, context.files, told, sources.is_picture) as found:

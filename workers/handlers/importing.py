@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from backend.errors import Refused
-from backend.incoming import places
+from backend.incoming import places, stages
 from backend.incoming.places import Wanted
 from backend.jobs import kinds
 from backend.labels.imports import Into
@@ -29,7 +29,10 @@ def run(context: Context) -> Mapping[str, Any]:
         name = catalogue.get(session, request.project_id).name
 
     def told(done: int, total: int) -> None:
-        context.progress(done / max(total, 1), f"{done:,} of {total:,} pictures")
+        if total:
+            context.progress(done / total, f"{done:,} of {total:,} pictures")
+        else:
+            context.progress(None, stages.WAITING)
 
     author, fence, lot = context.job.author, context.fence, request.lot
     into = Into(context.database, context.files, name, author, fence, told, lot)
