@@ -23,7 +23,7 @@ from backend.settings import Settings
 from backend.storage import files
 from backend.storage.engine import Database
 from backend.warehouse import address as addresses
-from backend.warehouse import ledger, outbox, reading, tables, views
+from backend.warehouse import layouts, ledger, outbox, reading
 from backend.warehouse.dialects import opening
 from backend.warehouse.dialects.base import Range, Warehouse
 from backend.warehouse.ledger import Load
@@ -54,12 +54,6 @@ def run(database: Database, settings: Settings) -> bool:
             log.warning("The warehouse was not loaded: %s", error)
             return False
     return True
-
-
-def place(address: addresses.Address) -> str:
-    """Names a warehouse with the layout of its tables."""
-    shown = repr(sorted(views.of(address.dialect).items()))
-    return f"{address.digest} {tables.layout(shown)}"
 
 
 def scratch(settings: Settings) -> Path:
@@ -132,12 +126,11 @@ class _Loader:
         warehouse.stage(kind, self.load.version)
         count = standing = 0
         store = files.connect(self.settings)
-        with self.database.read.begin() as session:
-            for part in parts:
-                for rows in reading.rows(session, part, self.load.version, store):
-                    warehouse.add(kind, rows)
-                    count += len(rows)
-                    standing += sum(not row[-1] for row in rows)
+        for part in parts:
+            for rows in reading.rows(self.database, part, self.load.version, store):
+                warehouse.add(kind, rows)
+                count += len(rows)
+                standing += sum(not row[-1] for row in rows)
         warehouse.staged(kind, self.load.version)
         self._step(f"merging {kind.name}")
         warehouse.merge(kind, self.load.version, ranges(kind, [one for one in parts if one.gone]))
@@ -167,23 +160,34 @@ class _Loader:
                 ledger.swept(session, [one.id for one in left])
 
     def _lay(self, warehouse: Warehouse) -> None:
-        """A warehouse that we do not know gets its tables, and all that there is."""
-        here = place(self.address)
+        """What it lacks of our tables and views is made, and what a kind lacks is published."""
+        wanted = layouts.of(self.address)
         with self.database.read.begin() as session:
-            if ledger.laid(session) == here:
-                return
+            known = layouts.read(ledger.laid(session))
+        if known == wanted:
+            return
         self._step("laying tables")
         warehouse.lay()
-        newest = warehouse.newest()
-        there = {name: warehouse.heads(kind) if newest else [] for name, kind in KINDS.items()}
+        lacking = known.lacks(wanted)
+        newest = warehouse.newest() if lacking else 0
+        # In a place that is not known but has rows, what is heavy is sent only where it differs.
+        is_strange = bool(newest) and known.place != wanted.place
+        heavy = [one for one in lacking if is_strange and KINDS[one].heavy]
+        parts = {one: self._different(warehouse, KINDS[one]) for one in heavy}
+        light = [one for one in lacking if one not in heavy]
+        parts |= {one: dict.fromkeys(warehouse.heads(KINDS[one]), 0) for one in light if newest}
         with self.database.write.begin() as session:
             ledger.fence(session, self.load)
-            outbox.enlist_all(session)
-            for name, parts in there.items():
-                outbox.enlist(session, name, parts)
-            ledger.set_laid(session, here)
+            outbox.enlist_all(session, light)
+            for name, some in parts.items():
+                outbox.enlist(session, name, some)
+            ledger.set_laid(session, str(wanted))
             if newest >= self.load.version:
                 self.load = ledger.outrun(session, self.load, newest)
+
+    def _different(self, warehouse: Warehouse, kind: RowKind) -> dict[layouts.Part, int]:
+        with self.database.read.begin() as session:
+            return layouts.different(kind, layouts.pictures(session), warehouse.pictures())
 
     def _distrust(self) -> None:
         with self.database.write.begin() as session:
@@ -254,9 +258,10 @@ def ranges(kind: RowKind, parts: Sequence[Part]) -> list[Range]:
 
 
 def _is_needed(database: Database, address: addresses.Address) -> bool:
+    wanted = str(layouts.of(address))
     with database.read.begin() as session:
         broken = ledger.running(session) is not None or ledger.unswept(session)
-        return bool(broken or outbox.waits(session) or ledger.laid(session) != place(address))
+        return bool(broken or outbox.waits(session) or ledger.laid(session) != wanted)
 
 
 def _turn(database: Database, settings: Settings) -> Load | None:

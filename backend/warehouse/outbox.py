@@ -8,7 +8,7 @@ change; what stands in it is read when it is loaded.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -87,10 +87,10 @@ def is_installed(session: Session) -> bool:
     return _there(connection) == _wanted(connection)
 
 
-def enlist_all(session: Session) -> None:
-    """All that there is waits to be published, as in a warehouse that is new."""
-    session.execute(delete(Row).where(Row.taken.is_(None)))
-    for kind in tables.KINDS.values():
+def enlist_all(session: Session, names: Collection[str] = tuple(tables.KINDS)) -> None:
+    """All that there is of these kinds waits to be published, as in a warehouse that is new."""
+    session.execute(delete(Row).where(Row.taken.is_(None), Row.kind.in_(names)))
+    for kind in map(tables.KINDS.__getitem__, names):
         source = kind.changes
         head, tail = (_of_column(source, span) for span in (kind.head, kind.tail))
         found = select(head, tail, func.sum(literal_column(kind.weight))).select_from(source)
@@ -101,9 +101,12 @@ def enlist_all(session: Session) -> None:
         _add(session, parts)
 
 
-def enlist(session: Session, kind: str, parts: Sequence[tuple[int, int]]) -> None:
-    """These parts are to be published anew."""
-    _add(session, [{"kind": kind, "head": h, "tail": t, "row_count": 0} for h, t in parts])
+def enlist(session: Session, kind: str, parts: Mapping[tuple[int, int], int]) -> None:
+    """These parts, each with its rows, are to be published anew."""
+    _add(
+        session,
+        [{"kind": kind, "head": h, "tail": t, "row_count": n} for (h, t), n in parts.items()],
+    )
 
 
 def hurry(session: Session) -> int:

@@ -11,6 +11,7 @@ from sqlalchemy import Boolean, DateTime, Float, LargeBinary, Text, literal, sel
 from sqlalchemy.orm import Session
 
 from backend.errors import NotFound
+from backend.storage.engine import Database
 from backend.storage.files import Files
 from backend.storage.types import Key
 from backend.warehouse.outbox import Part
@@ -32,8 +33,21 @@ AS: Mapping[Type, Any] = {
 Rows = Sequence[tuple[Any, ...]]
 
 
-def rows(session: Session, part: Part, version: int, files: Files) -> Iterator[Rows]:
-    """The rows of a part, each with its version and whether it counts as deleted."""
+def rows(database: Database, part: Part, version: int, files: Files) -> Iterator[Rows]:
+    """The rows of a part, each with its version and whether it counts as deleted.
+
+    While bytes of pictures are fetched and sent no transaction is open.
+    """
+    with database.read.begin() as session:
+        found = _found(session, part, version)
+        if not KINDS[part.kind].heavy:
+            yield from found
+            return
+        named = [row for batch in found for row in batch]
+    yield from _pictures(named, files)
+
+
+def _found(session: Session, part: Part, version: int) -> Iterator[Rows]:
     kind = KINDS[part.kind]
     spans = ((kind.head, part.head), (kind.tail, part.tail))
     where = [_within(kind, span, value) for span, value in spans if span is not None]
@@ -45,10 +59,7 @@ def rows(session: Session, part: Part, version: int, files: Files) -> Iterator[R
     query = select(*named, *more, literal(version), deleted).where(*where)
     found = session.connection().execution_options(yield_per=BATCH).execute(query)
     for batch in found.partitions(BATCH):
-        if kind.heavy:
-            yield from _pictures(batch, files)
-        else:
-            yield _boxes(batch) if more else cast(Rows, batch)
+        yield _boxes(batch) if more else cast(Rows, batch)
 
 
 def within(span: Span, value: int) -> tuple[int, int]:

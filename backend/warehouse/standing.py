@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from backend import words
 from backend.settings import Settings
 from backend.storage.types import now
-from backend.warehouse import address, ledger, loading, outbox
+from backend.warehouse import address, layouts, ledger, outbox
 from backend.warehouse.ledger import LoadState
 
 DAY = timedelta(days=1)
@@ -93,7 +93,7 @@ def is_due(session: Session, settings: Settings) -> bool:
     rests = ledger.rests_until(session)
     if rests is not None and now() < rests:
         return False
-    if ledger.laid(session) != loading.place(where) or ledger.is_broken_off(session):
+    if ledger.laid(session) != str(layouts.of(where)) or ledger.is_broken_off(session):
         return True
     waiting = outbox.waiting(session)
     if waiting.oldest is None:

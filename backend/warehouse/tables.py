@@ -5,7 +5,6 @@ Adding a kind is a row in KINDS. A kind travels in parts: rows whose first colum
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -241,15 +240,6 @@ KINDS = {
         _decision(),
     )
 }
-
-
-def layout(shown: str) -> str:
-    """Names this layout of the warehouse: where it differs, tables and views are made anew."""
-    told = [
-        (kind.name, [(column.name, column.type.value) for column in kind.all_columns])
-        for kind in KINDS.values()
-    ]
-    return hashlib.sha256(repr((told, shown)).encode()).hexdigest()[:16]
 
 
 def of_changes(table: str) -> Sequence[RowKind]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -36,6 +36,9 @@ class Warehouse(Protocol):
 
     def heads(self, kind: RowKind) -> list[tuple[int, int]]:
         """The parts of a kind that have rows."""
+
+    def pictures(self) -> Iterator[tuple[Any, ...]]:
+        """The image and the hash of each picture that has its bytes there, by its image."""
 
     def stage(self, kind: RowKind, version: int) -> None:
         """Begin with the rows of a kind."""
@@ -96,6 +99,14 @@ def newest() -> str:
     """The query for the highest version of any row."""
     each = (f"SELECT max(version) AS version FROM {kind.table}" for kind in KINDS.values())
     return f"SELECT max(version) FROM ({' UNION ALL '.join(each)}) every"
+
+
+def pictures() -> str:
+    """The query for the pictures that have their bytes there."""
+    return (
+        f"SELECT image_id, sha256 FROM {KINDS['picture'].table} "
+        "WHERE NOT deleted AND data IS NOT NULL ORDER BY image_id"
+    )
 
 
 def upsert(kind: RowKind, values: str) -> str:

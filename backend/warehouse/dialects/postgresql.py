@@ -91,6 +91,9 @@ class Postgresql:
     def heads(self, kind: RowKind) -> list[tuple[int, int]]:
         return list(self._do(base.parts(kind, "{column} / {size}")).fetchall())
 
+    def pictures(self) -> Iterator[tuple[Any, ...]]:
+        yield from self._do(base.pictures())
+
     def stage(self, kind: RowKind, version: int) -> None:
         staging = f"staging_{kind.table}_{version}"
         columns = ", ".join(f"{one.name} {TYPES[one.type]}" for one in kind.all_columns)

@@ -7,7 +7,7 @@ takes over from another first drops its staging table: a MERGE that wakes late f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,10 @@ class Snowflake:
         # As our databases divide: towards nought.
         found = self._do(base.parts(kind, "TRUNC({column} / {size})"))
         return [(int(one), int(two)) for one, two in found]
+
+    def pictures(self) -> Iterator[tuple[Any, ...]]:
+        self.statements += 1
+        return self.connection.stream(base.pictures())
 
     def stage(self, kind: RowKind, version: int) -> None:
         columns = ", ".join(f"{one.name} {TYPES[one.type]}" for one in kind.all_columns)

@@ -64,6 +64,9 @@ class Sqlite:
     def heads(self, kind: RowKind) -> list[tuple[int, int]]:
         return list(self._do(base.parts(kind, "{column} / {size}")))
 
+    def pictures(self) -> Iterator[tuple[Any, ...]]:
+        return self._do(base.pictures())
+
     def stage(self, kind: RowKind, version: int) -> None:  # noqa: ARG002
         self._inserted = 0
         self._is_new = True  # until a row is met that is there: to insert alone is faster

@@ -112,8 +112,8 @@ def test_a_million_detections_are_a_few_rows_of_the_outbox(database: Database) -
 
 def test_results_do_not_wait_for_pictures_that_were_asked_for_before(database: Database) -> None:
     with database.write.begin() as session:
-        outbox.enlist(session, "picture", [(at, 0) for at in range(3)])
-        outbox.enlist(session, "run", [(7, 0)])
+        outbox.enlist(session, "picture", {(at, 0): 0 for at in range(3)})
+        outbox.enlist(session, "run", {(7, 0): 0})
     with database.write.begin() as session:
         assert [one.kind for one in outbox.take(session, 1, 10**9)] == ["run", *["picture"] * 3]
 

@@ -90,8 +90,7 @@ def found(database: Database) -> list[Part]:
 
 def read(database: Database, parts: Sequence[Part]) -> list[Any]:
     store = Files(str(Path(database.engine.url.database or "").parent / "files"), Path())
-    with database.read() as session:
-        return [rows for part in parts for rows in reading.rows(session, part, 1, store)]
+    return [rows for part in parts for rows in reading.rows(database, part, 1, store)]
 
 
 def measure(kind: str, where: Place, home: Path, parts: Sequence[Part], rows: list[Any]) -> None:

@@ -1,0 +1,87 @@
+"""Which of our tables and views a warehouse has, and what of it has to be made or filled anew."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.storage.tables import PictureRow
+from backend.warehouse import views
+from backend.warehouse.address import Address
+from backend.warehouse.shapes import RowKind
+from backend.warehouse.tables import KINDS
+
+Part = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A place with the views and the columns of each kind that it has."""
+
+    place: str
+    views: str = ""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """As it is kept in the database."""
+        return " ".join([self.place, self.views, *(f"{k}:{v}" for k, v in self.kinds.items())])
+
+    def lacks(self, wanted: Layout) -> list[str]:
+        """The kinds that are not there as they are wanted; all of them in another place."""
+        known = self.kinds if self.place == wanted.place else {}
+        return [name for name, told in wanted.kinds.items() if known.get(name) != told]
+
+
+def of(address: Address) -> Layout:
+    """What a warehouse ought to have."""
+    kinds = {name: _named(_columns(kind)) for name, kind in KINDS.items()}
+    return Layout(address.digest, _named(sorted(views.of(address.dialect).items())), kinds)
+
+
+def read(text: str) -> Layout:
+    """What was noted of a warehouse."""
+    place, _, rest = text.partition(" ")
+    shown, _, kinds = rest.partition(" ")
+    return Layout(place, shown, dict(one.split(":", 1) for one in kinds.split() if ":" in one))
+
+
+def different(kind: RowKind, ours: Iterator[Any], theirs: Iterator[Any]) -> dict[Part, int]:
+    """The parts of a heavy kind that are not alike here and there, each with its rows here.
+
+    Both give the number and the hash of each row, in order: little is held of many.
+    """
+    here, there = _parts(kind, ours), _parts(kind, theirs)
+    nothing = (0, 0)
+    return {
+        (part, 0): here.get(part, nothing)[1]
+        for part in sorted({*here, *there})
+        if here.get(part) != there.get(part)
+    }
+
+
+def pictures(session: Session) -> Iterator[Any]:
+    """The pictures that are to be there, by their images."""
+    query = select(PictureRow.image_id, PictureRow.sha256).order_by(PictureRow.image_id)
+    return iter(session.execute(query.execution_options(yield_per=20_000)))
+
+
+def _parts(kind: RowKind, rows: Iterator[Any]) -> dict[int, tuple[int, int]]:
+    found = {}
+    for part, group in groupby(rows, key=lambda row: int(row[0]) // kind.head.size):
+        held = tuple((int(number), str(digest)) for number, digest in group)
+        found[part] = (hash(held), len(held))
+    return found
+
+
+def _columns(kind: RowKind) -> Any:
+    return [(column.name, column.type.value) for column in kind.all_columns]
+
+
+def _named(told: Any) -> str:
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
