@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,7 +27,7 @@ def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
     cli.command()(sample)
     cli.command("import")(import_)
-    for command in (export, crops):
+    for command in (export, lots, crops):
         cli.command()(command)
 
 
@@ -109,6 +110,36 @@ def import_(
             f"{many(result['skipped'], 'was', 'were')} there already."
         )
     _complain(result["problems"], result["unusable"], "could not be used", as_json)
+
+
+def lots(
+    project: Annotated[str, typer.Argument(help="Name of the project.")],
+    table: Annotated[str, typer.Argument(help="The boards: table:TABLE, in Snowflake.")],
+    by: Annotated[str, typer.Option(help="Column whose values are the lots; several: LINE,DAY.")],
+    board: Annotated[
+        str, typer.Option(help="Column with the board's name, such as BOARD_ID.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Give pictures the lot that a table of boards tells of theirs: its line, product or day.
+
+    Example: loupe lots boards table:LINE7.MES.BOARDS --by LINE
+    """
+    from backend.incoming import boards, stages
+    from backend.warehouse.dialects.snowflake_connection import Connection
+
+    with tools.open_tools() as at, closing(Connection(stages.account(at.settings))) as connection:
+        found = boards.join(at.database, project, boards.opened(connection, table, by, board))
+    if as_json:
+        terminal.document({"project": project, **asdict(found)})
+    else:
+        for sentence in boards.sentences(found):
+            terminal.say(sentence)
+        for problem in found.problems[:SHOWN]:
+            terminal.warn(problem)
+    if found.problems:
+        told = many(len(found.problems), "board")
+        raise Refused(f"{told} could not be given a lot; everything else is done.")
 
 
 def crops(

@@ -65,7 +65,7 @@ class Layout:
 
 def read(there: Sequence[str], said: Mapping[str, str]) -> Layout:
     """The roles of a table's columns; what somebody has said goes before what names tell."""
-    found = {role: _called(there, names) for role, names in NAMES.items()}
+    found = {role: called(there, names) for role, names in NAMES.items()}
     found |= {_role(role): column(there, name) for role, name in said.items()}
     columns = {role: name for role, name in found.items() if name}
     shown = ", ".join(there)
@@ -92,7 +92,8 @@ def said(text: str, what: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _called(there: Sequence[str], names: Sequence[str]) -> str:
+def called(there: Sequence[str], names: Sequence[str]) -> str:
+    """The first of these names that a column has, in capitals or not."""
     folded = {name.upper(): name for name in reversed(there)}
     return next((folded[name] for name in names if name in folded), "")
 
@@ -108,7 +109,7 @@ def _role(name: str) -> Role:
 
 def column(there: Sequence[str], name: str) -> str:
     """The column that somebody means."""
-    found = name if name in there else _called(there, [name.upper()])
+    found = name if name in there else called(there, [name.upper()])
     if not found:
         raise Invalid(f"The table has no column {name[:80]}; it has {', '.join(there)}.")
     return found

@@ -105,9 +105,9 @@ class Table:
     def _told(self, select: str, more: str = "") -> tuple[str, list[Any]]:
         """A query over the rows that are meant, and the values that are bound to it."""
         # At least one value, so that the connector reads each statement alike: %% as a %.
-        conditions = ["%s", *(f"{_in_sql(one)} = %s" for one in self.only)]
+        conditions = ["%s", *(f"{in_sql(one)} = %s" for one in self.only)]
         conditions += [more] if more else []
-        place = ".".join(map(_in_sql, self.names))
+        place = ".".join(map(in_sql, self.names))
         sql = f"{select} FROM {place} WHERE {' AND '.join(conditions)}"
         return sql, [True, *self.only.values()]
 
@@ -122,24 +122,30 @@ class Table:
         )
 
     def _column(self, role: Role) -> str:
-        return _in_sql(self.layout.columns[role])
+        return in_sql(self.layout.columns[role])
 
 
-def _in_sql(name: str) -> str:
+def columns(connection: Connection, said: str) -> tuple[tuple[str, ...], list[str]]:
+    """The names of a table, and those of its columns."""
+    parts = names.table(said.removeprefix(START))
+    # A database's own information schema tells of its tables.
+    home = f"{in_sql(parts[0])}." if len(parts) == 3 else ""
+    schema = parts[-2] if len(parts) > 1 else None
+    query = COLUMNS.replace("information_schema", f"{home}information_schema")
+    there = [str(name) for (name,) in connection.ask(query, (parts[-1], schema))]
+    if not there:
+        raise NotFound(f"Snowflake has no table {said.removeprefix(START)}, or hides it from you.")
+    return parts, there
+
+
+def in_sql(name: str) -> str:
     """A name in a statement into which the connector binds values."""
     return names.quoted(name).replace("%", "%%")
 
 
 def opened(connection: Connection, place: str, said: str, asked: Asked) -> Table:
     """The table of that name, with what its columns mean; `place` names the account."""
-    parts = names.table(said.removeprefix(START))
-    # A database's own information schema tells of its tables.
-    home = f"{_in_sql(parts[0])}." if len(parts) == 3 else ""
-    schema = parts[-2] if len(parts) > 1 else None
-    query = COLUMNS.replace("information_schema", f"{home}information_schema")
-    there = [str(name) for (name,) in connection.ask(query, (parts[-1], schema))]
-    if not there:
-        raise NotFound(f"Snowflake has no table {said.removeprefix(START)}, or hides it from you.")
+    parts, there = columns(connection, said)
     only = {layouts.column(there, name): value for name, value in asked.only.items()}
     return Table(connection, place, parts, layouts.read(there, asked.columns), only)
 
