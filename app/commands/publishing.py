@@ -45,6 +45,13 @@ def publish(
     images: Annotated[
         bool, typer.Option("--images", help="Also the pictures, with their bytes and labels.")
     ] = False,
+    stage: Annotated[
+        str,
+        typer.Option(
+            metavar="@STAGE/PATH",
+            help="With --images: as files, onto that stage of Snowflake, their labels beside them.",
+        ),
+    ] = "",
     wait: Annotated[
         bool, typer.Option("--wait", help="Publish here, and end when all is in the warehouse.")
     ] = False,
@@ -69,24 +76,32 @@ def publish(
     Example: loupe publish boards --wait
     """
     is_model = out is not None or into_registry
-    for said, fits, sentence in (
+    _refuse_idle(
         (name or service, into_registry, "--name and --service go with --registry."),
         (images, not is_model, "--images goes with results: leave out OUT, --registry."),
-        (wait, not is_model, "--wait goes with results: a model is waited for anyway."),
+        (stage, images, "--stage goes with --images."),
+        (wait, not is_model and not stage, "--wait goes with rows: all else is waited for anyway."),
         (model, is_model, "--model goes with a model: name the file OUT, or say --registry."),
         (runtime, is_model, "--runtime goes with a model: name the file OUT."),
         (runtime, not into_registry, "--runtime goes with OUT: the registry takes a graph."),
-    ):
-        if said and not fits:
-            raise Refused(sentence)
+    )
     with tools.open_tools() as at:
         wanted = model or registry.CHAMPION
         if into_registry:
             _register(at, project, out, (wanted, name, service), as_json)
+        elif stage:
+            _publish_files(at, project, stage, as_json)
         elif out is None:
             _publish_results(at, project, (images, wait), as_json)
         else:
             _publish_model(at, project, out, (wanted, runtime or "onnx"), as_json)
+
+
+def _refuse_idle(*options: tuple[object, bool, str]) -> None:
+    """Refuse an option that was said and fits nothing, rather than pass it over."""
+    for said, fits, sentence in options:
+        if said and not fits:
+            raise Refused(sentence)
 
 
 def _publish_results(
@@ -119,6 +134,23 @@ def _publish_results(
     if sent and sent.left_out:
         left = many(len(sent.left_out), "picture stays", "pictures stay")
         raise Refused(f"{left} here, for the reasons above; everything else is {told}.")
+
+
+def _publish_files(at: tools.Tools, project: str, stage: str, as_json: bool) -> None:
+    from backend.incoming import putting, stages
+
+    known = stages.account(at.settings)
+    with terminal.progress(f"Writing {project}", quiet=as_json) as told:
+        where = putting.Outgoing(at.database, at.files, at.settings.cache, known, told)
+        made = putting.put(where, project, stage)
+    if as_json:
+        terminal.document({**made.as_json(), "path": stage})
+    else:
+        told_ = f"{many(made.images, 'image')}, {many(made.goldens, 'golden')}"
+        terminal.say(f"{stage} has {told_} and {many(made.boxes, 'box', 'boxes')}.")
+        if made.left_out:
+            stay = ", ".join(f"{count:,} {state}" for state, count in made.left_out.items())
+            terminal.say(f"Left out by their state: {stay}.")
 
 
 def _load(at: tools.Tools) -> str:

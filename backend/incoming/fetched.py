@@ -158,13 +158,20 @@ class Fetched:
 
 
 @contextmanager
-def opened(home: Path, waits: Callable[[], None]) -> Iterator[Fetched]:
-    """The files of a stage, for one process at a time; another one waits, and says so."""
+def alone(home: Path, waits: Callable[[], None]) -> Iterator[None]:
+    """A folder for one process at a time; another one waits, and says so."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / "lock").open("wb") as lock:
         while not _locked(lock):
             waits()
             time.sleep(LOOK)
+        yield
+
+
+@contextmanager
+def opened(home: Path, waits: Callable[[], None]) -> Iterator[Fetched]:
+    """The files of a stage, for one process at a time."""
+    with alone(home, waits):
         found = Fetched(home)
         try:
             yield found

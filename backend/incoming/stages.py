@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,8 @@ def brought(
     with closing(Connection(known)) as connection:
         place = _in_full(connection, place)
         with fetched.opened(_home(cache, known, place), lambda: told(0, 0)) as ledger:
-            count = ledger.note(_below_it(place, _listed(connection, place), wanted))
+            there = listed(connection, place)
+            count = ledger.note(replace(one, wanted=wanted(one.name)) for one in there)
             if not count:
                 raise NotFound(f"There are no pictures at {place} ({', '.join(tree.ENDINGS)}).")
             _Fetching(connection, place, ledger, files, count, told).run()
@@ -107,8 +108,8 @@ def _home(cache: Path, known: Address, place: Stage) -> Path:
     return cache / "stages" / hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def _listed(connection: Connection, place: Stage) -> Iterator[Listed]:
-    """What a LIST tells of a place; it tells also of others whose names begin as this one's."""
+def listed(connection: Connection, place: Stage) -> Iterator[Listed]:
+    """The files of a place; a LIST tells also of others whose names begin as this one's."""
     for name, size, digest, changed, *_ in connection.stream("LIST %s", (str(place),)):
         if "://" in name:
             raise Invalid(
@@ -116,15 +117,8 @@ def _listed(connection: Connection, place: Stage) -> Iterator[Listed]:
                 "them where they lie, by their own URL."
             )
         inside = name.partition("/")[2] if place.is_named else name
-        yield Listed(inside, int(size), f"{size} {digest or changed}")
-
-
-def _below_it(
-    place: Stage, found: Iterator[Listed], wanted: Callable[[str], bool]
-) -> Iterator[Listed]:
-    for one in found:
-        if not place.path or one.name == place.path or one.name.startswith(f"{place.path}/"):
-            yield Listed(one.name, one.size, one.token, wanted(one.name))
+        if not place.path or inside == place.path or inside.startswith(f"{place.path}/"):
+            yield Listed(inside, int(size), f"{size} {digest or changed}")
 
 
 @dataclass(slots=True)
@@ -169,7 +163,7 @@ class _Fetching:
     def _adopt(self) -> None:
         left = self.ledger.left()
         while part := list(itertools.islice(left, MOST)):
-            whole = [(one, path) for one, path in part if _is_whole(path, one)]
+            whole = [(one, path) for one, path in part if is_whole(path, one)]
             self.ledger.keep([(one.name, self.files.put_file(path)) for one, path in whole])
         for box in self.ledger.home.iterdir():
             if box.is_dir():
@@ -229,7 +223,7 @@ class _Fetching:
 
     def _stored(self, path: Path, one: Listed) -> str:
         with suppress(FileNotFoundError):
-            if _is_whole(path, one):
+            if is_whole(path, one):
                 return self.files.put_file(path)
         raise Unavailable(
             f"{self.place.whole.at(one.name)} did not come whole: has it changed meanwhile? The "
@@ -246,8 +240,8 @@ class _Get:
     pattern: str = ""
 
 
-def _is_whole(path: Path, one: Listed) -> bool:
-    """Not cut off: a killed process may have been about to copy it."""
+def is_whole(path: Path, one: Listed) -> bool:
+    """Whether a file here is as long as it is there: one that is cut off is not."""
     size = path.stat().st_size
     return one.size in (size, (size // BLOCK + 1) * BLOCK)
 

@@ -15,6 +15,7 @@ from backend.errors import Cancelled, Invalid, NotFound, Refused, Unavailable
 from backend.incoming import fetched, names, stages
 from backend.settings import Settings
 from backend.storage.files import Files
+from tests import snowflake_double
 from tests.backend.incoming import snow
 from tests.backend.incoming.snow import House
 
@@ -132,16 +133,20 @@ def test_who_waits_for_a_get_can_be_stopped(house: House, tmp_path: Path) -> Non
     snow.draw(tmp_path / "drawn", 1, 2)
     house.place.put(tmp_path / "drawn", "@pictures")
     store = Files(str(house.home / "files"), house.home / "cache")
-    asked: list[int] = []
+    held = house.log.with_name(snowflake_double.HELD)
+    held.touch()
+    seen: list[tuple[int, list[str]]] = []
 
     def told(done: int, _: int) -> None:
-        asked.append(done)
-        if len(asked) > 1:
+        seen.append((done, house.handed_out()))
+        if len(seen) > 1:
+            held.unlink()  # what is on its way is waited for
             raise Cancelled("It was asked to stop.")
 
     known, cache = house.place.address, house.home / "cache"
     with pytest.raises(Cancelled), stages.brought("@pictures", known, cache, store, told):
         pass
+    assert seen == [(0, []), (0, [])]
     assert len(bring(house, "@pictures")) == 2
 
 

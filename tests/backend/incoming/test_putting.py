@@ -1,0 +1,97 @@
+"""Pictures of a project on a stage as files: they come back as they were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from backend.domain import Box, Split, State
+from backend.errors import Refused
+from backend.incoming import putting
+from backend.incoming.putting import Outgoing
+from backend.labels import images, labelling
+from backend.labels.images import NewImage
+from backend.projects import catalogue
+from backend.storage import engine
+from backend.storage.engine import Database
+from backend.storage.files import Files
+from tests.backend.incoming import snow
+from tests.backend.incoming.snow import House
+from tests.backend.warehouse.test_pictures import told
+
+BOXES = [Box(1, 2.0625, 8.5, 9, "mouse bite, 'x'"), Box(3, 3, 9.25, 10, "3")]
+PLACES = ("day [1]/*boards?'; --", "a/b/c/d")
+
+
+@pytest.fixture
+def house(tmp_path: Path, emulator: int, emulator_log: Path) -> House:
+    """A house beside the emulator, with an empty stage."""
+    made = snow.house(tmp_path, emulator, emulator_log)
+    made.place.change("CREATE STAGE pictures")
+    return made
+
+
+def fill(database: Database, files: Files, folder: Path) -> None:
+    """A golden, boards with boxes and without in folders of each other, one that is not done."""
+    drawn = list(snow.draw(folder, 2, 3).values())
+    names = ("golden.png", "a [1]/x*.png", "a [1]/deep/z.png", "b/y?'.png", "b/new.png")
+    kept = dict(zip(names, map(files.put, drawn), strict=False))
+    golden, boxed, deep, clean, new = (
+        NewImage(name, kept[name], 16, 16, golden="golden.png") for name in names
+    )
+    told = [
+        replace(golden, is_golden=True, golden=""),
+        replace(boxed, split=Split.TRAIN, group="lot 7"),
+        replace(deep, split=Split.TEST),
+        replace(clean, split=Split.VAL),
+        new,
+    ]
+    with database.write.begin() as session:
+        project = catalogue.create(session, "boards", classes=[one.label for one in BOXES])
+        images.add(session, project.id, told, "ana")
+        ids = images.ids(session, project.id, names)
+        for name in names[1:4]:
+            boxes = BOXES if name == boxed.name else []
+            labelling.save(session, ids[name], 0, boxes, "ana", state=State.DONE)
+
+
+def outgoing(house: House, database: Database, files: Files) -> Outgoing:
+    return Outgoing(database, files, house.home / "cache", house.place.address)
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_what_was_put_on_a_stage_comes_back_as_it_was(
+    house: House, sqlite: Database, files: Files, tmp_path: Path, path: str
+) -> None:
+    fill(sqlite, files, tmp_path / "drawn")
+    done = putting.put(outgoing(house, sqlite, files), "boards", f"@pictures/{path}")
+    assert (done.images, done.goldens, done.boxes) == (3, 1, 2)
+    assert done.left_out == {"new": 1}
+    assert not list((house.home / "cache" / "outgoing").rglob("*.png"))
+    house.import_("back", f"@pictures/{path}")
+    there = [row for row in told_elsewhere(house) if row]
+    assert there == [row for row in told(sqlite, "boards") if row[0] != "b/new.png"]
+
+
+def told_elsewhere(house: House) -> list[tuple[object, ...]]:
+    back = engine.open_url(f"sqlite:///{house.home / 'loupe.db'}")
+    try:
+        return told(back, "back")
+    finally:
+        back.close()
+
+
+def test_a_place_with_files_of_somebody_else_is_left_as_it_is(
+    house: House, sqlite: Database, files: Files, tmp_path: Path
+) -> None:
+    fill(sqlite, files, tmp_path / "drawn")
+    snow.draw(tmp_path / "other", 1, 1)
+    house.place.put(tmp_path / "other", "@pictures/a")
+    where = outgoing(house, sqlite, files)
+    with pytest.raises(Refused, match="1 file that this project would not put there, such as a/"):
+        putting.put(where, "boards", "@pictures/a")
+    # What only begins as the place does is none of it; and once more is as good as once.
+    for _ in range(2):
+        assert putting.put(where, "boards", "@pictures/a/line").images == 3
