@@ -31,7 +31,11 @@ class Ledger:
     """Writes one run; all its transactions stand behind the job's fence."""
 
     def __init__(
-        self, context: Context, labels: Sequence[Label], items: Sequence[SourcePicture]
+        self,
+        context: Context,
+        labels: Sequence[Label],
+        items: Sequence[SourcePicture],
+        before: Mapping[str, float] | None = None,
     ) -> None:
         self._context = context
         self.labels = labels
@@ -39,7 +43,7 @@ class Ledger:
         self._done: set[int] = set()
         self._run: Run | None = None
         self._known = 0
-        self.pace = RunMeter(len(items))
+        self.pace = RunMeter(len(items), before)
 
     def __len__(self) -> int:
         """How many images were asked for."""

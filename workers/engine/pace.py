@@ -12,10 +12,24 @@ from workers.engine.chunks import ChunkResult, Status
 ASKED_EVERY = 5.0  # seconds between two questions to the graphics cards' tool
 
 
-class RunMeter:
-    """Counts what was seen since `begin`."""
+class Stopwatch:
+    """Seconds of the parts of some work that follow each other."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self) -> None:
+        self.parts: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def lap(self, part: str) -> None:
+        """What was done since the last lap belongs to this part."""
+        now = time.perf_counter()
+        self.parts[part] = self.parts.get(part, 0.0) + now - self._since
+        self._since = now
+
+
+class RunMeter:
+    """Counts what was seen since `begin`; `before` has the seconds of what came before it."""
+
+    def __init__(self, total: int, before: Mapping[str, float] | None = None) -> None:
         self._total = total
         self._started = time.perf_counter()
         self._began = self._started
@@ -26,6 +40,8 @@ class RunMeter:
         self._workers: set[str] = set()
         self._use: Mapping[str, float] = {}
         self._asked = self._started
+        self._ahead = dict(before or {})
+        self._start = 0.0
 
     def begin(self, remaining: int) -> None:
         """The pool starts; all but the remaining images were known."""
@@ -34,7 +50,10 @@ class RunMeter:
         load.now()  # what the cores did until now is not the run's
 
     def saw(self, result: ChunkResult) -> None:
-        """A chunk came back."""
+        """A chunk came back; until the first one does, processes start and load the model."""
+        if not self._seen:
+            spent = result.decode_seconds + result.infer_seconds
+            self._start = max(time.perf_counter() - self._began - spent, 0.0)
         self._seen += len(result)
         self._failed += int((result.status != Status.OK).sum())
         self._decode += result.decode_seconds
@@ -74,6 +93,16 @@ class RunMeter:
             "write": round(self._write / every, 4),
         }
 
+    def _parts(self) -> Mapping[str, float]:
+        """Seconds of each part; those of decoding and of the model are of all processes."""
+        return {
+            **self._ahead,
+            "start": self._start,
+            "decode": self._decode,
+            "forward": self._infer,
+            "write": self._write,
+        }
+
     def _busy(self) -> list[tuple[str, float]]:
         """How much this machine's cores, and its cards where it has any, have to do."""
         if not self._use or time.perf_counter() - self._asked > ASKED_EVERY:
@@ -87,5 +116,6 @@ class RunMeter:
             "looked": self._seen,
             "images_per_second": round(self.rate(), 1) if self._seen else 0.0,
             "shares": dict(self.shares()),
+            "parts": {name: round(seconds, 3) for name, seconds in self._parts().items()},
             "workers": len(self._workers - {""}),
         }

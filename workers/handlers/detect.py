@@ -22,6 +22,7 @@ from workers.context import Context
 from workers.engine import setups, sources
 from workers.engine.chunks import Work
 from workers.engine.ledger import Ledger
+from workers.engine.pace import Stopwatch
 from workers.engine.pools import picking
 from workers.engine.pools.picking import Pool
 from workers.engine.setups import Stores
@@ -40,7 +41,9 @@ def run(context: Context) -> Mapping[str, Any]:
     if request.project_id is not None and families.find(chosen.family).needs_golden:
         match.fit(context, request.project_id, request.source)
     context.progress(None, f"Listing the images and preparing {chosen.name}")
-    items = list(_items(context, request))
+    clock = Stopwatch()
+    items = list(_items(context, request, clock))
+    clock.lap("list")
     if not items:
         raise Refused("There is no image to look at: the chosen filter lets none through.")
     pictures = [Path(item.source) for item in items if "://" not in item.source and not item.error]
@@ -49,7 +52,7 @@ def run(context: Context) -> Mapping[str, Any]:
     setup = setups.setup(stores, project, chosen, prepared, options)
     with picking.standing_by(context, setup, len(items), options) as ready:
         labels = setups.labels(stores, project, chosen, prepared)
-        book = Ledger(context, labels, [sources.hashed(one) for one in items])
+        book = Ledger(context, labels, [sources.hashed(one) for one in items], clock.parts)
         book.open(describe(context, chosen, prepared, setup, request.source))
         book.set_aside(item for _, item in book.remaining())
         if not options.get("again"):
@@ -101,13 +104,13 @@ def _look(
         book.follow(pool.run(picking.cut(work, pool.size)))
 
 
-def _items(context: Context, request: kinds.Detect) -> Iterator[SourcePicture]:
+def _items(context: Context, request: kinds.Detect, clock: Stopwatch) -> Iterator[SourcePicture]:
     if "path" in request.source:
         with context.database.read() as session:
             written = findings.numbers(session, context.job.id)
         place = str(request.source["path"])
         if stages.is_stage(place):
-            yield from sources.numbered(_brought(context, place), written)
+            yield from sources.numbered(_brought(context, place, clock), written)
         else:
             yield from sources.items(place, written)
         return
@@ -122,14 +125,17 @@ def _items(context: Context, request: kinds.Detect) -> Iterator[SourcePicture]:
             )
 
 
-def _brought(context: Context, place: str) -> Iterator[tuple[str, str, str]]:
+def _brought(context: Context, place: str, clock: Stopwatch) -> Iterator[tuple[str, str, str]]:
     """The pictures of a stage, which are fetched into the store once."""
 
     def told(done: int, total: int) -> None:
+        # It is first told how many there are once the place is listed.
+        clock.lap("fetch" if "list" in clock.parts else "list" if total else "wait")
         pictures = f"Fetching {place}: {done:,} of {total:,} pictures"
         context.progress(None, pictures if total else stages.WAITING)
 
     known, cache = stages.account(context.settings), context.settings.cache
     with stages.brought(place, known, cache, context.files, told, sources.is_picture) as found:
+        clock.lap("fetch")
         for one in found:
             yield one.name, context.files.location(one.sha256), one.sha256
