@@ -151,12 +151,13 @@ class Postgresql:
             return queries.answer([one.name for one in found.description or ()], found.fetchall())
 
     def check(self) -> dict[str, Any]:
-        who, where, version, may = self._do(
-            "SELECT current_user, current_database() || '.' || current_schema(), "
+        who, role, where, version, may = self._do(
+            "SELECT current_user, quote_ident(current_user), "
+            "current_database() || '.' || current_schema(), "
             "current_setting('server_version'), "
             "has_schema_privilege(current_schema(), 'CREATE')"
         ).fetchone()
-        missing = [] if may else [f"GRANT CREATE, USAGE ON SCHEMA public TO {who};"]
+        missing = [] if may else [f"GRANT CREATE, USAGE ON SCHEMA public TO {role};"]
         return {"who": who, "where": where, "version": f"PostgreSQL {version}", "missing": missing}
 
     def close(self) -> None:

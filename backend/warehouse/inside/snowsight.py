@@ -27,11 +27,15 @@ def script(path: Path, address: Address | None) -> list[str]:
         administration.quoted(options.get(name)) for name in ("database", "schema", "warehouse")
     )
     place = f"{database}.{schema}"
-    file = str(path.resolve()).replace("\\", "\\\\").replace("'", "\\'")
-    name = path.name.replace("'", "''")
+    file, name = (_in_quotes(one) for one in (str(path.resolve()), path.name))
     return [
         f"CREATE STAGE IF NOT EXISTS {place}.{STAGE};",
         f"PUT 'file://{file}' @{place}.{STAGE} AUTO_COMPRESS = FALSE OVERWRITE = TRUE;",
         f"CREATE STREAMLIT {place}.{NAME} FROM @{place}.{STAGE} MAIN_FILE = '{name}' "
         f"QUERY_WAREHOUSE = {house};",
     ]
+
+
+def _in_quotes(text: str) -> str:
+    """What stands between two quotes, where a backslash begins something else."""
+    return text.replace("\\", "\\\\").replace("'", "\\'")
