@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import os
 import tempfile
 import time
 from contextlib import closing
@@ -26,6 +27,7 @@ from backend.storage import engine, schema
 from backend.storage.files import Files
 from backend.warehouse.dialects.snowflake_connection import Connection
 from tests import warehouses
+from tests.benchmarks import results
 from tests.warehouses import Place
 
 TABLE = "train_images_labels"
@@ -40,13 +42,16 @@ def main() -> None:
     """Fill the table and import it, watching the memory of this process."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--keep", action="store_true")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir="/var/tmp") as made:
         folder = Path(made)
         with warehouses.emulator(folder / "emulator") as port:
             place = warehouses.place("snowflake", folder, port=port)
             fill(place, folder, asked.rows)
-            measure(place, folder, asked.rows)
+            rows = measure(place, folder, asked.rows)
+    if asked.keep:
+        results.keep("table_import", rows)
 
 
 def fill(place: Place, folder: Path, rows: int) -> None:
@@ -69,7 +74,7 @@ def fill(place: Place, folder: Path, rows: int) -> None:
         connection.ask(f"COPY INTO {TABLE} FROM @%{TABLE} {COPY}")
 
 
-def measure(place: Place, folder: Path, rows: int) -> None:
+def measure(place: Place, folder: Path, rows: int) -> list[results.Figure]:
     """Rows a second, and how far memory grows after the first tenth."""
     settings = Settings(home=folder / "home")
     settings.home.mkdir()
@@ -91,6 +96,14 @@ def measure(place: Place, folder: Path, rows: int) -> None:
     print(f"{rows:,} rows in {seconds:.0f} s, {rows / seconds:,.0f} rows/s")
     print(f"memory {early / 1e6:.0f} MB after a tenth, {late / 1e6:.0f} MB at most")
     database.close()
+    how = f"{rows:,} rows of base64, {results.machine()}"
+    spread = f"load of the machine {os.getloadavg()[0]:.1f}"
+    figures = (
+        ("rows a second", rows / seconds, "rows/s"),
+        ("memory after a tenth", early / 1e6, "MB"),
+        ("memory at most", late / 1e6, "MB"),
+    )
+    return [results.Figure(n, round(v, 1), u, spread, how=how) for n, v, u in figures]
 
 
 if __name__ == "__main__":
