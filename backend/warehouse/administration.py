@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL
 
-from backend.errors import Refused
+from backend.errors import Invalid, Refused
 from backend.warehouse import address as addresses
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import opening
@@ -17,6 +17,11 @@ from backend.warehouse.queries import Answer, Query
 
 if TYPE_CHECKING:
     from backend.warehouse.dialects.account import Tried
+
+LOG_MODEL = "log_model"
+# How long a name may be.
+LONGEST = {"snowflake": 255, "postgresql": 63}
+UNITS = {"snowflake": "characters", "postgresql": "bytes"}
 
 
 def check(address: Address, scratch: Path) -> dict[str, Any]:
@@ -57,7 +62,18 @@ def rehearse(address: Address, scratch: Path) -> Iterator[Tried]:
         raise Refused("Only an account of Snowflake is tried so; loupe warehouse check does here.")
     from backend.warehouse.dialects import account
 
-    return account.attempt(address, scratch)
+    return account.attempt(address, scratch, {LOG_MODEL: _log_model})
+
+
+def _log_model(address: Address) -> str:
+    from backend.warehouse.dialects import account
+    from backend.warehouse.inside import trial, versions
+
+    try:
+        versions.check_installed()
+    except Refused as error:
+        raise account.NotHere(str(error)) from None
+    return trial.log_model(address)
 
 
 def ask(address: Address, scratch: Path, query: Query, given: Mapping[str, str]) -> Answer:
@@ -75,7 +91,9 @@ def script(address: Address) -> list[str]:
     if address.dialect == "sqlite":
         return []
     if address.dialect == "postgresql":
-        name, user = quoted(address.url.database), quoted(address.url.username)
+        name, user = (
+            quoted(one, "postgresql") for one in (address.url.database, address.url.username)
+        )
         return [f"CREATE DATABASE {name};", f"GRANT CREATE, USAGE ON SCHEMA public TO {user};"]
     options = addresses.named(address)
     database, schema = quoted(options.get("database")), quoted(options.get("schema"))
@@ -94,8 +112,14 @@ def script(address: Address) -> list[str]:
     ]
 
 
-def quoted(name: Any) -> str:
+def quoted(name: Any, dialect: str = "snowflake") -> str:
     """A name as SQL writes it; what nobody has named is called loupe."""
     text = str(name or "LOUPE")
+    size = len(text) if dialect == "snowflake" else len(text.encode())
+    if size > LONGEST[dialect] or "\0" in text:
+        raise Invalid(
+            f"{text[:40]!r} is no name in the warehouse, where one has at most {LONGEST[dialect]} "
+            f"{UNITS[dialect]}: see {addresses.SETTING} and the connection that it names."
+        )
     plain = text.isidentifier() and text.isascii()
     return text if plain else '"' + text.replace('"', '""') + '"'

@@ -15,6 +15,7 @@ from app import cli, server
 from app.edge import gate
 from backend.settings import Settings
 from backend.storage.tables import Base
+from backend.warehouse import administration
 from backend.warehouse.dialects import account
 from backend.warehouse.queries import QUERIES
 from tests import assets
@@ -133,7 +134,7 @@ def test_the_guide_shows_every_query_of_a_warehouse_in_its_own_words() -> None:
 
 def test_the_guide_lists_all_that_a_real_account_is_tried_with() -> None:
     listed = [row[0].strip("`") for row in paper.table(PAGES["warehouse"], "what is tried")]
-    assert listed == list(account.TRIALS)
+    assert listed == [*account.TRIALS, administration.LOG_MODEL, account.CREDITS]
 
 
 def test_the_guide_lists_every_key_with_what_it_does_and_no_other() -> None:

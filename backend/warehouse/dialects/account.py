@@ -7,8 +7,9 @@ import os
 import secrets
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,11 +27,19 @@ ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One thing that was tried, and what was seen."""
+    """One thing that was tried, and what was seen; None passed where it could not be tried."""
 
     name: str
-    passed: bool
+    passed: bool | None
     said: str
+
+
+class NotHere(LoupeError):
+    """It cannot be tried here."""
+
+
+# A trial that needs more than a connection.
+Elsewhere = Callable[[Address], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +57,8 @@ class _Trial:
         return int(str(self.do(sql)[0][0]))
 
 
-def attempt(address: Address, scratch: Path) -> Iterator[Tried]:
-    """Try one after another; nothing is left of it."""
+def attempt(address: Address, scratch: Path, more: Mapping[str, Elsewhere]) -> Iterator[Tried]:
+    """Try one after another, also what is tried elsewhere; nothing is left of it."""
     shutil.rmtree(scratch, ignore_errors=True)  # of one that was killed
     scratch.mkdir(parents=True)
     schema = f"LOUPE_TRIAL_{secrets.token_hex(4)}".upper()
@@ -62,6 +71,9 @@ def attempt(address: Address, scratch: Path) -> Iterator[Tried]:
             trial = _Trial(inner, scratch, warehouse)
             for name, way in TRIALS.items():
                 yield _tried(name, way, trial)
+            for name, elsewhere in more.items():
+                yield _tried(name, _outside(elsewhere), trial)
+            yield _tried(CREDITS, _credits, trial)
         finally:
             warehouse.close()
     finally:
@@ -72,9 +84,15 @@ def attempt(address: Address, scratch: Path) -> Iterator[Tried]:
             outer.close()
 
 
+def _outside(elsewhere: Elsewhere) -> Callable[[_Trial], str]:
+    return lambda trial: elsewhere(trial.address)
+
+
 def _tried(name: str, way: Callable[[_Trial], str], trial: _Trial) -> Tried:
     try:
         return Tried(name, True, way(trial))
+    except NotHere as error:
+        return Tried(name, None, str(error))
     except LoupeError as error:
         return Tried(name, False, str(error))
     except (OSError, ValueError, IndexError) as error:  # an answer that is not as it is documented
@@ -185,6 +203,19 @@ def _picture(trial: _Trial) -> str:
     return f"{PICTURE:,} bytes as BINARY"
 
 
+def _moments(trial: _Trial) -> str:
+    """A moment arrives as such, to the microsecond, in no zone, and can be asked for by its day."""
+    moment = datetime(2026, 7, 1, 23, 59, 59, 987_654)
+    table = pa.table({"said": pa.array([moment], pa.timestamp("us"))})
+    _put(trial, "moments", table, "said TIMESTAMP_NTZ")
+    trial.do(f"COPY INTO moments FROM @%moments {COPY}")
+    ((found,),) = trial.do("SELECT said FROM moments")
+    _hold(found == moment, f"{found} where {moment} was loaded")
+    days = trial.do("SELECT SUBSTR(TO_CHAR(said, 'YYYY-MM-DD'), 1, 10) FROM moments")
+    _hold(days == [("2026-07-01",)], f"its day is {days}")
+    return f"{moment}, as it was loaded"
+
+
 def _credits(trial: _Trial) -> str:
     ((seconds, credits),) = trial.do(
         "SELECT sum(execution_time) / 1000, sum(credits_used_cloud_services) "
@@ -203,8 +234,9 @@ TRIALS: dict[str, Callable[[_Trial], str]] = {
     "LIST and GET": _stage,
     "a name of 255": _name,
     "a picture of 8 MB": _picture,
-    "credits": _credits,
+    "moments": _moments,
 }
+CREDITS = "credits"  # comes last: it is that of all the others
 
 
 def _put(

@@ -200,7 +200,8 @@ class Registry:
 
 
 def _known(row: Mapping[str, Any]) -> _Known:
-    told = json.loads(row.get("metadata") or "{}")
+    said = row.get("metadata")
+    told = json.loads(said) if isinstance(said, str) and said else {}
     metrics = told.get("metrics") if isinstance(told, Mapping) else None
     return _Known(metrics if isinstance(metrics, Mapping) else {}, str(row.get("model_spec") or ""))
 

@@ -68,14 +68,15 @@ def registered(place: Place, package: Path, kept: Path) -> Path:
     """The files of a version that Snowflake's own library has put into the registry."""
     from backend.warehouse.inside import versions
 
+    (origin,) = package.glob("weights-*.json")
     version = versions.Version(
-        "boards", "v3", package / packing.MODEL, package / packing.CODE,
-        packing.requirements(), {"map50": 0.5}, "of a test",
+        "boards", "v3", versions.packaged(package / packing.MODEL, origin), origin.name,
+        package / packing.CODE, packing.requirements(), {"map50": 0.5}, "of a test",
     )  # fmt: skip
     with closing(warehouses.connector(place.port, place.database)):
         pass  # which makes the database
     with versions.opened(place.address) as there:
-        there.log(version)
+        there.log(version, 1)
     buckets = Path(tempfile.gettempdir())
     found = f"fakesnow_bucket_*/{place.database.upper()}/**/model.yaml"
     (spec,) = buckets.glob(found)
