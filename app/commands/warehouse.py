@@ -21,6 +21,8 @@ from backend.warehouse import (
 )
 from backend.warehouse.inside import snowsight
 
+SEEN = {True: "pass", False: "FAIL", None: "skip"}
+
 
 def add_to(cli: typer.Typer) -> None:
     """Make this command one of `loupe`."""
@@ -29,17 +31,19 @@ def add_to(cli: typer.Typer) -> None:
 
 def warehouse(
     action: Annotated[
-        Literal["check", "ask", "streamlit"] | None,
+        Literal["check", "ask", "streamlit", "example"] | None,
         typer.Argument(
             help="Check: what is missing there. Ask: one of the named queries. Streamlit: write "
-            "the page for Snowsight."
+            "the page for Snowsight. Example: walk the example of several cards."
         ),
     ] = None,
     query: Annotated[
-        str, typer.Argument(help="Name of the query (without one: all), or of the page's file.")
+        str,
+        typer.Argument(help="A query (without one: all), the page's file, or @STAGE/path."),
     ] = "",
     values: Annotated[
-        list[str] | None, typer.Argument(help="What the query needs, such as run=12.")
+        list[str] | None,
+        typer.Argument(help="What the query or example needs, such as run=12."),
     ] = None,
     apply: Annotated[
         bool, typer.Option("--apply", help="With check: run the SQL that it prints, as --admin.")
@@ -56,30 +60,34 @@ def warehouse(
 
     Example: loupe warehouse check
     """
-    if action != "check" and (apply or account or admin):
-        raise Refused("--apply, --admin and --account go with check: loupe warehouse check.")
+    _refuse_idle(action, query, values, apply or account or bool(admin))
     if admin and not apply:
         raise Refused("--admin names who runs the SQL of --apply; say both.")
-    if query and action == "check":
-        raise Refused(f"{query[:80]!r} says nothing to a check: loupe warehouse check.")
-    if values and action != "ask":
-        raise Refused("Values go with a query: loupe warehouse ask NAME run=12.")
     with tools.open_tools() as at:
         if action == "check":
             if apply:
                 _apply(at, admin)
-            if account:
-                _rehearse(at, as_json)
-            else:
-                _check(at, as_json)
-            return
-        if action == "ask":
+            (_rehearse if account else _check)(at, as_json)
+        elif action == "ask":
             _ask(at, query, values or [], as_json)
-            return
-        if action == "streamlit":
+        elif action == "example":
+            _walk(at, query, values or [], as_json)
+        elif action == "streamlit":
             _write_page(at, query, as_json)
-            return
-        _show(at, as_json)
+        else:
+            _show(at, as_json)
+
+
+def _refuse_idle(
+    action: str | None, query: str, values: list[str] | None, is_checking: bool
+) -> None:
+    """Refuse what was said and fits nothing, rather than pass it over."""
+    if action != "check" and is_checking:
+        raise Refused("--apply, --admin and --account go with check: loupe warehouse check.")
+    if query and action == "check":
+        raise Refused(f"{query[:80]!r} says nothing to a check: loupe warehouse check.")
+    if values and action not in ("ask", "example"):
+        raise Refused("Values go with a query: loupe warehouse ask NAME run=12.")
 
 
 def _show(at: tools.Tools, as_json: bool) -> None:
@@ -106,6 +114,19 @@ def _ask(at: tools.Tools, name: str, values: list[str], as_json: bool) -> None:
         terminal.document([dict(zip(found.columns, row, strict=True)) for row in found.rows])
     else:
         terminal.table(found.columns, found.rows)
+
+
+def _walk(at: tools.Tools, stage: str, values: list[str], as_json: bool) -> None:
+    from app.commands import example
+
+    if not stage:
+        raise Invalid("Name a place for it: loupe warehouse example @STAGE/example")
+    found = example.walk(at, stage, values, as_json)
+    if as_json:
+        terminal.document(found)
+        return
+    for sentence in example.sentences(found):
+        terminal.say(sentence)
 
 
 def _write_page(at: tools.Tools, name: str, as_json: bool) -> None:
@@ -167,10 +188,10 @@ def _rehearse(at: tools.Tools, as_json: bool) -> None:
     ):
         found.append(one)
         if not as_json:
-            terminal.say(f"{'pass' if one.passed else 'FAIL'}  {one.name}: {one.said}")
+            terminal.say(f"{SEEN[one.passed]}  {one.name}: {one.said}")
     if as_json:
         terminal.document([asdict(one) for one in found])
-    failed = [one.name for one in found if not one.passed]
+    failed = [one.name for one in found if one.passed is False]
     if failed:
         raise Unavailable(f"{len(failed)} of {len(found)} failed: {', '.join(failed)}.")
 
