@@ -170,3 +170,17 @@ def test_why_pictures_stay_is_told_also_where_the_warehouse_is_away(
     told = json.loads(out)
     assert (code, told["state"], len(told["left_out"])) == (1, "waiting", 1)
     assert told["error"] in err
+
+
+def test_what_lies_in_snowflake_is_refused_where_there_is_none(loupe: Said, file: Path) -> None:
+    for words in (
+        ("publish", "demo", "--images", "--stage", "@pictures/a"),
+        ("lots", "demo", "table:BOARDS", "--by", "LINE"),
+        ("warehouse", "example", "@pictures/a"),
+    ):
+        code, _, err = loupe(*words)
+        assert (code, "LOUPE_WAREHOUSE_URL" in err) == (1, True), err
+    for words in (("--stage", "@pictures/a"), ("--images", "--stage", "@pictures/a", "--wait")):
+        code, _, err = loupe("publish", "demo", *words)
+        assert (code, "goes with" in err or "go with" in err) == (1, True), err
+    assert not file.exists()

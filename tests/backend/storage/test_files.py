@@ -52,3 +52,12 @@ def test_files_elsewhere_are_fetched_once(tmp_path: Path) -> None:
 def test_an_unknown_kind_of_store_is_named(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="LOUPE_FILES_URL"):
         Files("gopher://somewhere", tmp_path)
+
+
+def test_sizes_are_told_together_and_of_none_that_is_gone(files: Files, tmp_path: Path) -> None:
+    remote = Files("memory://loupe-test-sizes", tmp_path / "cache")
+    for store in (files, remote):
+        names = [store.put(bytes(size)) for size in (3, 500)]
+        assert store.sizes(names) == [3, 500]
+        assert store.sizes([names[1], "a" * 64, names[0]]) == [500, None, 3]
+        assert store.sizes([]) == []
