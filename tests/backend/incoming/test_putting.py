@@ -22,7 +22,12 @@ from tests.backend.incoming.snow import House
 from tests.backend.warehouse.test_pictures import told
 
 BOXES = [Box(1, 2.0625, 8.5, 9, "mouse bite, 'x'"), Box(3, 3, 9.25, 10, "3")]
-PLACES = ("day [1]/*boards?'; --", "a/b/c/d")
+# The emulator itself breaks at a single quote in the name of a stage.
+HOSTILE = '"weird %s; DROP STAGE pictures; --é"'
+LONG = '"' + "s" * 255 + '"'
+PLACES = (
+    ("pictures", "day [1]/*boards?'; --"), ("pictures", "a/b/c/d"), (HOSTILE, "x"), (LONG, "y")
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -61,16 +66,17 @@ def outgoing(house: House, database: Database, files: Files) -> Outgoing:
     return Outgoing(database, files, house.home / "cache", house.place.address)
 
 
-@pytest.mark.parametrize("path", PLACES)
+@pytest.mark.parametrize(("stage", "path"), PLACES)
 def test_what_was_put_on_a_stage_comes_back_as_it_was(
-    house: House, sqlite: Database, files: Files, tmp_path: Path, path: str
+    house: House, sqlite: Database, files: Files, tmp_path: Path, stage: str, path: str
 ) -> None:
+    house.place.change(f"CREATE STAGE IF NOT EXISTS {stage}")
     fill(sqlite, files, tmp_path / "drawn")
-    done = putting.put(outgoing(house, sqlite, files), "boards", f"@pictures/{path}")
+    done = putting.put(outgoing(house, sqlite, files), "boards", f"@{stage}/{path}")
     assert (done.images, done.goldens, done.boxes) == (3, 1, 2)
     assert done.left_out == {"new": 1}
     assert not list((house.home / "cache" / "outgoing").rglob("*.png"))
-    house.import_("back", f"@pictures/{path}")
+    house.import_("back", f"@{stage}/{path}")
     there = [row for row in told_elsewhere(house) if row]
     assert there == [row for row in told(sqlite, "boards") if row[0] != "b/new.png"]
 
