@@ -33,9 +33,16 @@ class Layout:
         return " ".join([self.place, self.views, *(f"{k}:{v}" for k, v in self.kinds.items())])
 
     def lacks(self, wanted: Layout) -> list[str]:
-        """The kinds that are not there as they are wanted; all of them in another place."""
-        known = self.kinds if self.place == wanted.place else {}
-        return [name for name, told in wanted.kinds.items() if known.get(name) != told]
+        """The kinds that are not known to be there as they are wanted."""
+        return [
+            name
+            for name, told in wanted.kinds.items()
+            if not self.has(name, wanted) or self.kinds[name] != told
+        ]
+
+    def has(self, name: str, wanted: Layout) -> bool:
+        """Whether a kind is known to be there, with whichever columns; not of another place."""
+        return self.place == wanted.place and name in self.kinds
 
 
 def of(address: Address) -> Layout:

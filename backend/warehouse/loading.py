@@ -170,9 +170,10 @@ class _Loader:
         warehouse.lay()
         lacking = known.lacks(wanted)
         newest = warehouse.newest() if lacking else 0
-        # In a place that is not known but has rows, what is heavy is sent only where it differs.
-        is_strange = bool(newest) and known.place != wanted.place
-        heavy = [one for one in lacking if is_strange and KINDS[one].heavy]
+        # Of what is not known but may be there what is heavy is sent only where it differs.
+        heavy = [
+            one for one in lacking if newest and KINDS[one].heavy and not known.has(one, wanted)
+        ]
         parts = {one: self._different(warehouse, KINDS[one]) for one in heavy}
         light = [one for one in lacking if one not in heavy]
         parts |= {one: dict.fromkeys(warehouse.heads(KINDS[one]), 0) for one in light if newest}
