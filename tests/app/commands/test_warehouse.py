@@ -180,7 +180,7 @@ def test_what_lies_in_snowflake_is_refused_where_there_is_none(loupe: Said, file
     ):
         code, _, err = loupe(*words)
         assert (code, "LOUPE_WAREHOUSE_URL" in err) == (1, True), err
-    for words in (("--stage", "@pictures/a"), ("--images", "--stage", "@pictures/a", "--wait")):
-        code, _, err = loupe("publish", "demo", *words)
+    for options in (("--stage", "@pictures/a"), ("--images", "--stage", "@pictures/a", "--wait")):
+        code, _, err = loupe("publish", "demo", *options)
         assert (code, "goes with" in err or "go with" in err) == (1, True), err
     assert not file.exists()
