@@ -54,6 +54,10 @@ def warehouse(
     account: Annotated[
         bool, typer.Option("--account", help="With check: try what only a real account can show.")
     ] = False,
+    service: Annotated[
+        str,
+        typer.Option(metavar="POOL", help="With --account: also start a service on that pool."),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Show what is published, what waits and what went wrong; or check the connection, or ask.
@@ -63,11 +67,16 @@ def warehouse(
     _refuse_idle(action, query, values, apply or account or bool(admin))
     if admin and not apply:
         raise Refused("--admin names who runs the SQL of --apply; say both.")
+    if service and not account:
+        raise Refused("--service goes with --account: what it starts costs credits.")
     with tools.open_tools() as at:
         if action == "check":
             if apply:
                 _apply(at, admin)
-            (_rehearse if account else _check)(at, as_json)
+            if account:
+                _rehearse(at, service, as_json)
+            else:
+                _check(at, as_json)
         elif action == "ask":
             _ask(at, query, values or [], as_json)
         elif action == "example":
@@ -181,11 +190,10 @@ def _apply(at: tools.Tools, admin: str) -> None:
         terminal.warn(f"Done: {statement}")
 
 
-def _rehearse(at: tools.Tools, as_json: bool) -> None:
+def _rehearse(at: tools.Tools, pool: str, as_json: bool) -> None:
     found = []
-    for one in administration.rehearse(
-        address.needed(at.settings), loading.scratch(at.settings) / "trial"
-    ):
+    where, scratch = address.needed(at.settings), loading.scratch(at.settings) / "trial"
+    for one in administration.rehearse(where, scratch, pool):
         found.append(one)
         if not as_json:
             terminal.say(f"{SEEN[one.passed]}  {one.name}: {one.said}")

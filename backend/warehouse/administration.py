@@ -13,12 +13,13 @@ from backend.errors import Invalid, Refused
 from backend.warehouse import address as addresses
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import opening
+from backend.warehouse.inside import trial, versions
 from backend.warehouse.queries import Answer, Query
 
 if TYPE_CHECKING:
     from backend.warehouse.dialects.account import Tried
 
-LOG_MODEL = "log_model"
+LOG_MODEL, SERVICE = "log_model", "service"
 # How long a name may be.
 LONGEST = {"snowflake": 255, "postgresql": 63}
 UNITS = {"snowflake": "characters", "postgresql": "bytes"}
@@ -56,18 +57,24 @@ def apply(address: Address, scratch: Path, admin: str) -> Iterator[str]:
         warehouse.close()
 
 
-def rehearse(address: Address, scratch: Path) -> Iterator[Tried]:
-    """What only a real account can show, tried in a schema that goes again."""
+def rehearse(address: Address, scratch: Path, pool: str = "") -> Iterator[Tried]:
+    """What only a real account can show, tried in a schema that goes again.
+
+    A service is tried where somebody names a compute pool for it, as it costs while it starts.
+    """
     if address.dialect != "snowflake":
         raise Refused("Only an account of Snowflake is tried so; loupe warehouse check does here.")
     from backend.warehouse.dialects import account
 
-    return account.attempt(address, scratch, {LOG_MODEL: _log_model})
+    more: dict[str, account.Elsewhere] = {LOG_MODEL: _log_model}
+    if pool:
+        versions.check(address, "", pool)
+        more[SERVICE] = lambda inner: trial.service(inner, pool)
+    return account.attempt(address, scratch, more)
 
 
 def _log_model(address: Address) -> str:
     from backend.warehouse.dialects import account
-    from backend.warehouse.inside import trial, versions
 
     try:
         versions.check_installed()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import tempfile
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from backend.errors import Refused
@@ -12,6 +13,8 @@ from backend.warehouse.address import Address
 from backend.warehouse.inside import versions
 
 ORIGIN, JOB = "trial.json", 1
+NAME, VERSION = "loupe_trial", "v1"
+PICTURE = b"picture"
 
 
 def log_model(address: Address) -> str:
@@ -20,26 +23,39 @@ def log_model(address: Address) -> str:
 
     from backend.warehouse.inside.echo import Echo
 
-    # The library shows how far it is on both; what we print is ours.
-    aside = io.StringIO()
-    with (
-        redirect_stdout(aside),
-        redirect_stderr(aside),
-        tempfile.TemporaryDirectory() as folder,
-        versions.opened(address) as there,
-    ):
+    with tempfile.TemporaryDirectory() as folder, _quietly(address) as there:
         file = Path(folder) / ORIGIN
         file.write_text("{}", "utf-8")
         model = Echo(custom_model.ModelContext(artifacts={"origin": str(file)}))
         figures = {"tried": 1.0, "provenance": {"job": JOB}}
         (Path(folder) / "code").mkdir()
         version = versions.Version(
-            "loupe_trial", "v1", model, ORIGIN, Path(folder) / "code", ["pandas"], figures, "tried"
+            NAME, VERSION, model, ORIGIN, Path(folder) / "code", ["pandas"], figures, "tried"
         )
         full = there.log(version, JOB)
-        there.refuse_known("loupe_trial", "v1", ORIGIN, JOB)
+        there.refuse_known(NAME, VERSION, ORIGIN, JOB)
         try:
-            there.refuse_known("loupe_trial", "v1", ORIGIN, JOB + 1)
+            there.refuse_known(NAME, VERSION, ORIGIN, JOB + 1)
         except Refused:
             return f"{full} has V1 with its figures; it is refused the second time"
     raise Refused("the version is not there, or without its figures")
+
+
+def service(address: Address, pool: str) -> str:
+    """Start a service of that model on a compute pool, and ask it once; it goes again."""
+    import pandas as pd
+
+    with _quietly(address) as there:
+        found = there.serve(NAME, VERSION, pool, pd.DataFrame({"IMAGE": [PICTURE]}))
+    told = [str(one) for one in found["RESULT"]]
+    if told != [str(len(PICTURE))]:
+        raise Refused(f"the service said {', '.join(told)[:80]} of {len(PICTURE)} bytes")
+    return f"{pool} ran it, and it has answered"
+
+
+@contextmanager
+def _quietly(address: Address) -> Iterator[versions.Registry]:
+    """The registry; its library shows how far it is on both, and what we print is ours."""
+    aside = io.StringIO()
+    with redirect_stdout(aside), redirect_stderr(aside), versions.opened(address) as there:
+        yield there

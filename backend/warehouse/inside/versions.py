@@ -178,6 +178,17 @@ class Registry:
             code_paths=[str(one) for one in sorted(version.code.iterdir())],
         )
 
+    def serve(self, name: str, version: str, pool: str, rows: Any) -> Any:
+        """What a service of a version says of some rows; it goes again, whatever comes of it."""
+        found, service = self._theirs.get_model(name).version(version), _service(name, version)
+        try:
+            found.create_service(
+                service_name=service, service_compute_pool=pool, ingress_enabled=False
+            )
+            return found.run(rows, function_name="predict", service_name=service)
+        finally:
+            found.delete_service(service)
+
     def service(self, name: str, version: str, pool: str) -> str:
         """The deployment of a version on a compute pool as Snowflake's library writes it."""
         from snowflake.ml._internal.utils.sql_identifier import SqlIdentifier as Name

@@ -123,6 +123,22 @@ class Library:
     quicker: tuple[str, str]
     there: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     location: str = "D.S"
+    said: list[str] = field(default_factory=list)
+
+    def version(self, name: str) -> Library:
+        self.said.append(name)
+        return self
+
+    def create_service(self, *, service_name: str, **_: object) -> None:
+        self.said.append(f"made {service_name}")
+
+    def run(self, rows: pd.DataFrame, *, service_name: str, **_: object) -> pd.DataFrame:
+        if rows.empty:
+            raise ValueError("It has nothing to look at.")
+        return pd.DataFrame({"RESULT": [service_name]})
+
+    def delete_service(self, name: str) -> None:
+        self.said.append(f"gone {name}")
 
     def show_models(self) -> pd.DataFrame:
         return pd.DataFrame({"name": list(self.there)})
@@ -152,3 +168,13 @@ def test_of_two_that_register_at_once_each_version_is_made_once(tmp_path: Path) 
     library = Library(("BOARDS", "V2"))
     with pytest.raises(Refused, match=r"BOARDS V2 is in D\.S already"):
         versions.Registry(library).log(asked, 7)
+
+
+def test_a_service_that_is_tried_goes_again_whatever_comes_of_it() -> None:
+    library = Library(("", ""), {"BOARDS": {}})
+    there = versions.Registry(library)
+    found = there.serve("boards", "v1", "POOL", pd.DataFrame({"IMAGE": [b"x"]}))
+    assert list(found["RESULT"]) == ["boards_v1"]
+    with pytest.raises(ValueError, match="nothing to look at"):
+        there.serve("boards", "v1", "POOL", pd.DataFrame({"IMAGE": []}))
+    assert library.said == ["v1", "made boards_v1", "gone boards_v1"] * 2
