@@ -6,7 +6,8 @@ A product's boards are judged by what was learned from all other products. The Y
 learned from all of trainval, so the folds are honest for the second stage alone; `--split test`
 judges boards that neither has seen, by what trainval teaches. False calls are places a board,
 whatever their class, at the highest score at which at most so many of all labelled defects escape,
-as a run's figures count them; intervals are of 500 draws of boards.
+as a run's figures count them; where more escape however low the score, there is no figure.
+Intervals are of 500 draws of boards.
 """
 
 from __future__ import annotations
@@ -134,13 +135,12 @@ def _figures(judged: Judged) -> Iterator[Figure]:
     for escapes in ESCAPES:
         for name, counts in (("YOLO alone", judged.first), ("both stages", judged.both)):
             calls = _calls(counts, judged.defects, every, escapes)
+            if np.isnan(calls):  # more escape however low the score
+                continue
             drawn = [_calls(counts, judged.defects, draw, escapes) for draw in draws]
+            low, high = np.nanpercentile(drawn, (2.5, 97.5))
             what = f"false calls at {escapes:.0%} escapes, {name}"
-            if np.isnan(calls):
-                yield Figure(what, calls, "a board", "more escape however low the score")
-            else:
-                low, high = np.nanpercentile(drawn, (2.5, 97.5))
-                yield Figure(what, calls, "a board", f"95 % {low:.3f} to {high:.3f}")
+            yield Figure(what, calls, "a board", f"95 % {low:.3f} to {high:.3f}")
 
 
 def _calls(
