@@ -22,6 +22,9 @@ from tests.benchmarks import results
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 
+NAMES = ("clock", "in transactions", "processor of who writes")
+Seconds = tuple[float, float, float]
+
 
 def main() -> None:
     """Run by turns, and compare."""
@@ -44,14 +47,14 @@ def main() -> None:
 def measure(
     folder: Path, where: warehouses.Place, images: int, rounds: int
 ) -> list[results.Figure]:
-    """Seconds on the clock and of the cores, off and on, and of the loads."""
+    """Seconds on the clock, of writing and of the processor, off and on, and of the loads."""
     off, on = places.make(folder / "off"), places.make(folder / "on")
     publishing = warehouses.publishing(on.database, on.settings.home, where)
     projects = {id(one): one.sample(images) for one in (off, on)}
     for one in (off, on):  # what is prepared once, is
         run(one, projects[id(one)])
     publishing.load()
-    seen: dict[str, list[tuple[float, float]]] = {"off": [], "on": []}
+    seen: dict[str, list[Seconds]] = {"off": [], "on": []}
     loads = []
     for turn in range(rounds):
         order = [("off", off), ("on", on)]
@@ -61,38 +64,36 @@ def measure(
         publishing.load()
         loads.append(time.perf_counter() - began)
     how = f"{images} drawn boards, golden, {rounds} rounds, {results.machine()}"
-    clock, cores = (compared(seen, at, name) for at, name in enumerate(("clock", "cores")))
+    compared_ = [row for at, name in enumerate(NAMES) for row in compared(seen, at, name)]
     load = results.Figure("a load, with its process", round(statistics.median(loads), 2), "s")
     told = f"load of the machine {os.getloadavg()[0]:.1f}"
-    return [replace(one, how=how, spread=one.spread or told) for one in (*clock, *cores, load)]
+    return [replace(one, how=how, spread=one.spread or told) for one in (*compared_, load)]
 
 
-def run(home: Place, project: int) -> tuple[float, float]:
-    """One run; its seconds on the clock and of the cores."""
+def run(home: Place, project: int) -> Seconds:
+    """One run; its seconds on the clock, in transactions, and of the processor that wrote."""
     began, before = time.perf_counter(), worked()
-    home.detect(project, options={"again": True, "workers": 1})
-    return time.perf_counter() - began, worked() - before
+    done = home.detect(project, options={"again": True, "workers": 1})
+    return time.perf_counter() - began, float(done["parts"]["write"]), worked() - before
 
 
-def compared(
-    seen: dict[str, list[tuple[float, float]]], at: int, name: str
-) -> list[results.Figure]:
+def compared(seen: dict[str, list[Seconds]], at: int, name: str) -> list[results.Figure]:
     """The medians, and how they compare round by round."""
     off, on = ([one[at] for one in seen[which]] for which in ("off", "on"))
     ratios = [b / a for a, b in zip(off, on, strict=True)]
     spread = f"rounds {min(ratios):.3f} to {max(ratios):.3f}"
     middle = statistics.median(on) / statistics.median(off)
     return [
-        results.Figure(f"run, off, {name}", round(statistics.median(off), 2), "s"),
-        results.Figure(f"run, on, {name}", round(statistics.median(on), 2), "s"),
+        results.Figure(f"run, off, {name}", round(statistics.median(off), 3), "s"),
+        results.Figure(f"run, on, {name}", round(statistics.median(on), 3), "s"),
         results.Figure(f"on / off, {name}", round(middle, 3), "x", spread),
     ]
 
 
 def worked() -> float:
-    """Seconds of the cores, of this process and of those that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    """Seconds of the processor, of this process, which writes what the others find."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":
