@@ -14,6 +14,7 @@ from typing import Any
 
 from app import terminal
 from app.commands import tools
+from backend import families
 from backend.errors import Invalid, LoupeError, Refused
 from backend.incoming import names, putting, stages
 from backend.runs import drawn
@@ -25,7 +26,8 @@ from backend.warehouse.queries import Query
 COMMAND = (sys.executable, "-c", "from app import cli; cli.main()")
 KNOWN = {
     "project": "example", "voc": "", "images": "60", "family": "yolo", "epochs": "12",
-    "nodes": "5", "workers": "", "device": "auto", "egress": "", "picture": "example.png",
+    "size": "640", "nodes": "5", "workers": "", "device": "auto", "egress": "",
+    "picture": "example.png",
 }  # fmt: skip
 PARTS = ("list", "fetch", "start", "decode", "forward", "write")
 
@@ -77,6 +79,7 @@ def walk(at: tools.Tools, stage: str, said: Sequence[str], quiet: bool) -> dict[
     for line in _script(made):
         if not quiet:
             terminal.say(f"  {line}")
+    at.settings.cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=at.settings.cache) as folder:
         _train(made, Path(folder))
         _put(made, Path(folder))
@@ -115,7 +118,11 @@ def _chosen(said: Sequence[str]) -> dict[str, str]:
         if name not in KNOWN or not mark:
             raise Invalid(f"{name[:80]!r} is nothing of the example's: {', '.join(KNOWN)}.")
     chosen = {**KNOWN, **{name: value for name, _, value in pairs}}
-    for name in ("images", "epochs", "nodes"):
+    if chosen["family"] not in families.detectors():
+        raise Invalid(
+            f"The example looks at pictures alone: family={' or '.join(families.detectors())}."
+        )
+    for name in ("images", "epochs", "nodes", "size"):
         if not chosen[name].isdecimal() or not 0 < int(chosen[name]) <= 100_000:
             raise Invalid(f"{name}={chosen[name][:40]} is no number from 1 to 100,000.")
     return chosen
@@ -135,7 +142,7 @@ def _train(made: Walk, folder: Path) -> None:
         made.do("draw", "sample", source, "--images", chosen["images"])
         made.do("draw", "export", source, voc, "--format", "voc")
     made.do("import", "import", made.project, voc, "--format", "voc")
-    more = ["--set", f"epochs={chosen['epochs']}"] if chosen["family"] != "golden" else []
+    more = ["--epochs", chosen["epochs"], "--image-size", chosen["size"]]
     made.do("train", "train", made.project, "--family", chosen["family"], *more, "--wait")
 
 
@@ -143,8 +150,6 @@ def _put(made: Walk, folder: Path) -> None:
     """Pictures and weights onto the stage."""
     stage = f"{made.stage}/pictures"
     made.do("put", "publish", made.project, "--images", "--stage", stage)
-    if made.chosen["family"] == "golden":
-        return  # it has no graph of its own
     model = folder / "model.zip"
     made.do("weights", "publish", made.project, str(model))
     began = time.perf_counter()
