@@ -24,6 +24,7 @@ CLEAN = (
     "header",
     "outbox",
     "pages",
+    "plots",
     "common",
 )
 

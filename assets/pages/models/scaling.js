@@ -2,12 +2,12 @@
 
 import { h } from "../../common/dom.js";
 import { ago, count, many } from "../../common/words.js";
+import { plot } from "../../plots/plot.js";
 
 /** @typedef {import("../../common/answers.js").ClusterBenchmark} Benchmark */
 /** @typedef {import("../../common/answers.js").Line} Line */
 
-const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 300, HEIGHT = 200;
+const GREY = "#9aa3ad";
 const COLORS = /** @type {Record<string, string>} */ ({ train: "#56b4e9", detect: "#e69f00" });
 const HEADS = [
   "Measured",
@@ -126,50 +126,34 @@ function range(interval) {
 function chart(lines) {
   const drawn = lines.filter((line) => line.speedup);
   const most = Math.max(...drawn.map((line) => Math.max(line.processes, line.speedup ?? 0)), 2);
-  /** @param {number} value */
-  const x = (value) => ((WIDTH * value) / most).toFixed(1);
-  /** @param {number} value */
-  const y = (value) => (HEIGHT - (HEIGHT * value) / most).toFixed(1);
-  const svg = make("svg", {
-    viewBox: "-34 -8 350 246",
-    role: "img",
-    "aria-label": "Speed-up over processes; the grey line is as many times as fast",
+  const works = Object.keys(COLORS).filter((work) => drawn.some((line) => line.work === work));
+  return plot({
+    title: "Speed-up over processes",
+    note: "The grey line is as many times as fast.",
+    x: { label: "Processes", from: 0, to: most },
+    y: { label: "Speed-up", unit: "×", from: 0, to: most },
+    high: 300,
+    square: true,
+    layers: [
+      {
+        name: "as many times",
+        kind: "lines",
+        color: GREY,
+        dashed: true,
+        marks: [{ x: 0, y: 0 }, { x: most, y: most }],
+      },
+      ...works.map((work) => ({
+        name: work,
+        kind: /** @type {const} */ ("lines"),
+        color: COLORS[work],
+        marks: drawn.filter((line) => line.work === work).map((line) => ({
+          x: line.processes,
+          y: line.speedup ?? 0,
+          words: line.name,
+        })),
+      })),
+    ],
   });
-  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-    const at = most * share, label = Number.isInteger(at) ? String(at) : at.toFixed(1);
-    svg.append(make("line", { x1: 0, x2: WIDTH, y1: y(at), y2: y(at), class: "grid" }));
-    svg.append(text(-6, Number(y(at)) + 4, label, "end"), text(Number(x(at)), 218, label, "middle"));
-  }
-  svg.append(make("line", { x1: x(0), y1: y(0), x2: x(most), y2: y(most), class: "grid" }));
-  svg.append(text(WIDTH / 2, 234, "processes", "middle"));
-  for (const work of Object.keys(COLORS)) {
-    const own = drawn.filter((line) => line.work === work);
-    const points = own.map((line) => `${x(line.processes)},${y(line.speedup ?? 0)}`).join(" ");
-    svg.append(make("polyline", { points, stroke: COLORS[work], fill: "none", "stroke-width": 1.5 }));
-    for (const line of own) {
-      const dot = make("circle", {
-        cx: x(line.processes),
-        cy: y(line.speedup ?? 0),
-        r: 4,
-        fill: COLORS[work],
-      });
-      dot.append(make("title", {}, `${line.name}: ${figure(line.speedup, 2)} ×`));
-      svg.append(dot);
-    }
-  }
-  return h(
-    "figure.figure",
-    {},
-    h("h3", {}, "Speed-up over processes"),
-    svg,
-    h(
-      "div.chips",
-      {},
-      Object.keys(COLORS)
-        .filter((work) => drawn.some((line) => line.work === work))
-        .map((work) => h("span.chip", {}, h("i", { style: { background: COLORS[work] } }), work)),
-    ),
-  );
 }
 
 /** @param {number | null | undefined} value @param {number} digits */
@@ -178,17 +162,4 @@ function figure(value, digits) {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
-}
-
-/** @param {string} name @param {Record<string, string | number>} attributes @param {...string} inner */
-function make(name, attributes, ...inner) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  made.append(...inner);
-  return made;
-}
-
-/** @param {number} x @param {number} y @param {string} words @param {string} anchor */
-function text(x, y, words, anchor) {
-  return make("text", { x, y, "text-anchor": anchor }, words);
 }

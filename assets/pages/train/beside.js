@@ -1,10 +1,10 @@
-/** Several trainings in one plot: a drawing a figure, in it a line for each training that is ticked. */
+/** Several trainings in one plot: a plot a figure, in it a line for each training that is ticked. */
 
-import { fill, h, redraw } from "../../common/dom.js";
+import { h, redraw } from "../../common/dom.js";
 import { get } from "../../common/net.js";
 import { many } from "../../common/words.js";
-import { COLORS, figure, ordered, words } from "./curves.js";
-import { picture } from "./trials.js";
+import { Several } from "../../plots/several.js";
+import { COLORS, ordered, overEpochs, words } from "./curves.js";
 
 /** @typedef {import("../../common/answers.js").ModelCard} Model */
 /** @typedef {import("../../common/answers.js").JobEvent} JobEvent */
@@ -44,7 +44,8 @@ export class Beside {
     /** @type {readonly Model[]} */
     this.models = [];
     this.boxes = h("div.row");
-    this.plots = h("div.curves", { style: { marginTop: "10px" } });
+    this.drawn = new Several();
+    this.plots = h("div.at-work");
     this.element = h(
       "details.panel",
       { hidden: true, "aria-label": "Trainings in one plot", role: "region" },
@@ -75,7 +76,7 @@ export class Beside {
       () => this.ticks(),
     );
     const lines = await Promise.all(this.lines());
-    redraw(this.plots, lines, () => plots(lines));
+    redraw(this.plots, lines, () => this.shown(lines));
   }
 
   ticks() {
@@ -104,34 +105,22 @@ export class Beside {
       return { name: model?.name ?? "", color: COLORS[at], epochs };
     });
   }
-}
 
-/** @param {Line[]} lines */
-function plots(lines) {
-  const drawn = lines.filter((line) => line.epochs.length > 0);
-  if (!drawn.length) return h("p.quiet-text", {}, "Tick trainings to lay their curves over each other.");
-  const last = Math.max(...drawn.map((line) => line.epochs[line.epochs.length - 1].epoch));
-  return [
-    h(
-      "div.facts",
-      {},
-      drawn.map((line) =>
-        h(
-          "span",
-          {},
-          h("b", { style: { color: line.color } }, "— "),
-          `${line.name}, ${many(line.epochs.length, "epoch")}`,
-        )
+  /** @param {Line[]} lines */
+  shown(lines) {
+    const there = lines.filter((line) => line.epochs.length > 0);
+    if (!there.length) return h("p.quiet-text", {}, "Tick trainings to lay their curves over each other.");
+    const last = Math.max(...there.map((line) => line.epochs[line.epochs.length - 1].epoch));
+    const names = ordered(there.flatMap((line) => line.epochs));
+    return [
+      h(
+        "div.facts",
+        {},
+        there.map((line) => h("span", {}, `${line.name}, ${many(line.epochs.length, "epoch")}`)),
       ),
-    ),
-    ordered(drawn.flatMap((line) => line.epochs)).map((name) => {
-      const points = drawn.map(({ color, epochs }) => ({
-        color,
-        points: epochs.filter((one) => Number.isFinite(one[name])).map((
-          one,
-        ) => /** @type {[number, number]} */ ([one.epoch, one[name]])),
-      })).filter((line) => line.points.length > 0);
-      return picture(words(name), points, 1, last, (low, high) => `${figure(low)} … ${figure(high)}`);
-    }),
-  ];
+      this.drawn.show(
+        names.map((name) => overEpochs(words(name), there.map((line) => ({ ...line, figure: name })), last)),
+      ),
+    ];
+  }
 }

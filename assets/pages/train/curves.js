@@ -1,15 +1,21 @@
-/** Curves of a training, one small drawing a figure, a point an epoch. */
+/** Curves of a training, a point an epoch: what it loses, what it is worth, then the rest. */
 
 import { fill, h } from "../../common/dom.js";
 import { count, share } from "../../common/words.js";
+import { Several } from "../../plots/several.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-const WIDE = 300, HIGH = 120, EDGE = 6;
+/** @typedef {import("../../plots/scales.js").Spec} Spec */
+
 export const COLORS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#9aa3ad"];
 const NOT_DRAWN = ["epoch", "epochs", "seconds"];
 // What a person looks at first; what is not named here follows.
 const FIRST = ["map50", "map50_95", "accuracy", "loss", "val_loss", "box_loss", "cls_loss", "dfl_loss"];
 const LAST = ["learning_rate", "images_per_second", "cpu_percent", "gpu_percent", "gpu_memory_percent"];
+/** Figures that stand in one plot, by its title. @type {[string, (name: string) => boolean][]} */
+const TOGETHER = [
+  ["Loss", (name) => name.endsWith("loss")],
+  ["Worth", (name) => /^(map|accuracy|top3|ap(_|$))/.test(name)],
+];
 /** @type {Record<string, string>} */
 const WORDS = {
   cls_loss: "Class loss",
@@ -38,7 +44,8 @@ export class Curves {
   constructor() {
     /** @type {Map<number, Record<string, number>>} */
     this.points = new Map();
-    this.element = h("div.inside.curves", { hidden: true });
+    this.plots = new Several();
+    this.element = h("div.inside", { hidden: true });
   }
 
   /** @param {Record<string, number>} figures of one epoch */
@@ -53,72 +60,59 @@ export class Curves {
     const epochs = [...this.points.values()].sort((a, b) => a.epoch - b.epoch);
     const names = ordered(epochs);
     const total = epochs[epochs.length - 1].epochs || epochs.length;
-    if (total === 1) {
-      return fill(
-        this.element,
-        h(
-          "div.facts",
-          {},
-          names.map((name) => h("span", {}, `${words(name)} `, h("b", {}, figure(epochs[0][name])))),
-        ),
-      );
-    }
-    fill(
+    if (total > 1) return fill(this.element, this.plots.show(specs(epochs, names, total)));
+    return fill(
       this.element,
-      names.map((name, at) =>
-        drawing(
-          name,
-          epochs.filter((one) => Number.isFinite(one[name])).map((one) => [one.epoch, one[name]]),
-          total,
-          COLORS[at % COLORS.length],
-        )
+      h(
+        "div.facts",
+        {},
+        names.map((name) => h("span", {}, `${words(name)} `, h("b", {}, figure(epochs[0][name])))),
       ),
     );
   }
 }
 
+/** A plot of what belongs together, then one for each other figure. @param {Record<string, number>[]} epochs @param {string[]} names @param {number} total */
+function specs(epochs, names, total) {
+  const rest = names.filter((name) => !TOGETHER.some(([, holds]) => holds(name)));
+  /** @type {[string, string[]][]} */
+  const groups = [
+    ...TOGETHER.map(([title, holds]) => /** @type {[string, string[]]} */ ([title, names.filter(holds)])),
+    ...rest.map((name) => /** @type {[string, string[]]} */ ([words(name), [name]])),
+  ];
+  return groups.filter(([, held]) => held.length).map(([title, held]) =>
+    overEpochs(
+      title,
+      held.map((name, at) => ({
+        name: words(name),
+        color: COLORS[at % COLORS.length],
+        epochs,
+        figure: name,
+      })),
+      total,
+    )
+  );
+}
+
 /**
- * @param {string} name @param {[number, number][]} points epoch and value @param {number} total
- * @param {string} color
+ * A plot over the epochs, a line for each figure or for each training.
+ * @param {string} title @param {{name: string, color: string, epochs: Record<string, number>[], figure: string}[]} lines
+ * @param {number} total @returns {Spec}
  */
-function drawing(name, points, total, color) {
-  const values = points.map((point) => point[1]);
-  const [last, now] = points[points.length - 1];
-  const percent = name.endsWith("_percent");
-  const low = percent ? 0 : Math.min(...values),
-    high = percent ? 100 : Math.max(...values),
-    span = high - low || 1;
-  /** @param {number} epoch */
-  const x = (epoch) => EDGE + ((epoch - 1) / Math.max(1, total - 1)) * (WIDE - 2 * EDGE);
-  /** @param {number} value */
-  const y = (value) => HIGH - EDGE - ((value - low) / span) * (HIGH - 2 * EDGE);
-  const svg = make("svg", {
-    viewBox: `0 0 ${WIDE} ${HIGH}`,
-    preserveAspectRatio: "none",
-    role: "img",
-    "aria-label": `${name} over the epochs, from ${figure(values[0])} to ${figure(now)}`,
-  });
-  svg.append(
-    make("polyline", {
-      points: points.map(([epoch, value]) => `${x(epoch).toFixed(1)},${y(value).toFixed(1)}`).join(" "),
-      stroke: color,
-    }),
-  );
-  if (points.length === 1) {
-    svg.append(make("circle", { cx: x(points[0][0]), cy: y(values[0]), r: 3, fill: color }));
-  }
-  return h(
-    "div.curve",
-    {},
-    h("div.spread", {}, h("span.quiet-text", {}, words(name)), h("span.now", {}, figure(now))),
-    svg,
-    h(
-      "div.spread.quiet-text.number",
-      {},
-      h("span", {}, `epoch ${points[0][0]}–${last} of ${total}`),
-      h("span", {}, `${figure(low)} … ${figure(high)}`),
-    ),
-  );
+export function overEpochs(title, lines, total) {
+  const percent = lines.every((line) => line.figure.endsWith("_percent"));
+  return {
+    title,
+    x: { label: "Epoch", from: 1, to: Math.max(2, total) },
+    y: { label: title, told: figure, ...(percent ? { from: 0, to: 100 } : {}) },
+    layers: lines.map(({ name, color, epochs, figure: of }) => ({
+      name,
+      color,
+      kind: "lines",
+      dashed: of.startsWith("val_"),
+      marks: epochs.filter((one) => Number.isFinite(one[of])).map((one) => ({ x: one.epoch, y: one[of] })),
+    })),
+  };
 }
 
 /** The figures that are drawn of epochs, what a person looks at first before all others. @param {Record<string, number>[]} epochs */
@@ -146,11 +140,4 @@ export function figure(value) {
   if (Math.abs(value) < 1e-3 && value !== 0) return value.toExponential(1);
   if (Math.abs(value) >= 10 && Math.abs(value) < 100 && !Number.isInteger(value)) return value.toFixed(1);
   return Number.isInteger(value) || Math.abs(value) >= 100 ? count(Math.round(value)) : share(value);
-}
-
-/** @param {string} name @param {Record<string, any>} attributes */
-function make(name, attributes) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  return element;
 }

@@ -2,7 +2,7 @@
 
 import { h } from "../../common/dom.js";
 import { many, share } from "../../common/words.js";
-import { make } from "./trials.js";
+import { make } from "../../plots/drawing.js";
 
 /** @typedef {import("../../common/answers.js").Insight} Insight */
 /** @typedef {import("../../common/answers.js").Axis} Axis */

@@ -4,7 +4,8 @@ import { field, fill, h, redraw } from "../../common/dom.js";
 import { get, send, token } from "../../common/net.js";
 import { attempt, toast } from "../../common/site.js";
 import { many, share, span } from "../../common/words.js";
-import { drawing } from "./trials.js";
+import { plots } from "./trials.js";
+import { Several } from "../../plots/several.js";
 import { seen } from "./insight.js";
 
 /** @typedef {import("../../common/answers.js").SearchCard} Card */
@@ -28,6 +29,7 @@ export class Searches {
     this.then = then;
     /** @type {Record<string, string>} */
     this.spaces = {};
+    this.plots = new Several();
     this.trials = h("input", { type: "number", min: 1, value: 20 });
     this.epochs = h("input", { type: "number", min: 1, placeholder: "as above" });
     this.space = h("input", { type: "text", maxLength: 1000 });
@@ -148,7 +150,7 @@ export class Searches {
         h("span.row", {}, this.buttons(search, open)),
       ),
       h("div.inside", {}, h("p", {}, told(search)), search.verdict && h("p", {}, search.verdict)),
-      rows.length > 0 && h("div.inside.curves", {}, drawing(search, curves)),
+      rows.length > 0 && h("div.inside", {}, this.plots.show(plots(search, curves))),
       seen(this.insight),
       rows.length > 0 &&
       h(

@@ -42,10 +42,10 @@ def test_curves_of_two_trainings_lie_over_each_other(desk: Page, idle: Site) -> 
     expect(panel.get_by_text("v1, 3 epochs")).to_be_visible()
     expect(panel.get_by_text("v2, 5 epochs")).to_be_visible()
     for name in ("mAP@.5", "Loss"):
-        drawn = panel.get_by_role("img", name=f"{name}, from")
+        drawn = panel.get_by_role("group", name=f"{name}. ")
         expect(drawn.locator("polyline")).to_have_count(2)
     with idle.database.write.begin() as session:
         told(session, first, 4)
     expect(panel.get_by_text("v1, 4 epochs")).to_be_visible()
     panel.get_by_label("v2 golden").uncheck()
-    expect(panel.get_by_role("img", name="Loss, from").locator("polyline")).to_have_count(1)
+    expect(panel.get_by_role("group", name="Loss. ").locator("polyline")).to_have_count(1)

@@ -38,7 +38,7 @@ def test_what_more_processes_bring_stands_under_models(desk: Page, idle: Site) -
     for said in ("15.0", "1.50 ×", "75 %", "map50 0.500, equal", "0.0667"):
         expect(row).to_contain_text(said)
     expect(table.get_by_role("row").last).to_contain_text("room for 2 processes")
-    expect(table.get_by_role("img", name="Speed-up over processes")).to_be_visible()
+    expect(table.get_by_role("group", name="Speed-up over processes")).to_be_visible()
     none_yet = desk.get_by_text("Train the first one")
     expect(none_yet).to_be_visible()
     with idle.database.write.begin() as session:

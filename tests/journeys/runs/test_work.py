@@ -137,9 +137,10 @@ def test_a_training_is_watched_paused_found_again_and_cancelled(desk: Page, work
     desk.get_by_role("button", name="Retrain").click()
     expect(desk.get_by_text(SEEN_BATCH)).to_be_visible(timeout=LONG)
     for _ in range(2):
-        for curve in ("Box loss", "mAP@.5", "Learning rate", "Images/s", "Processor, %"):
-            drawn = desk.locator(".curve").filter(has=desk.get_by_text(curve, exact=True))
-            expect(drawn.locator("polyline")).to_be_attached(timeout=LONG)
+        for curve in ("Loss", "Worth", "Learning rate", "Images/s", "Processor, %"):
+            title = desk.get_by_role("heading", name=curve, exact=True, include_hidden=True)
+            drawn = desk.locator(".plot").filter(has=title)
+            expect(drawn.locator("polyline").first).to_be_attached(timeout=LONG)
         desk.reload()
     desk.get_by_role("button", name="Pause").click()
     expect(desk.get_by_text("Paused", exact=True)).to_be_visible(timeout=LONG)
