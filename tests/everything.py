@@ -15,9 +15,13 @@ from backend.projects import classes, selections
 from backend.review import blind_repeats, decisions
 from backend.storage import findings
 from backend.storage.tables import (
+    BoardMarkRow,
+    BoardSumRow,
+    ClassSumRow,
     CropRow,
     LeaseRow,
     MetricRow,
+    PartSumRow,
     PictureRow,
     SearchRow,
     TrialRow,
@@ -66,6 +70,12 @@ def furnish(session: Session, project: int, name: str, author: str = "ana") -> T
     first = images.get(session, ids[0])
     corners = dict.fromkeys(("x1", "y1"), 4) | dict.fromkeys(("x2", "y2"), 20)
     session.add(CropRow(image_id=ids[0], source_id=1, box_id=saved, class_id=found, **corners))
+    of_run = {"run_id": job.id, "part": 0}
+    of_lot = {**of_run, "group": "", "day": "2026-01-01"}
+    session.add(PartSumRow(**of_run, mark="older"))
+    session.add(BoardSumRow(**of_lot, failed=1))
+    session.add(ClassSumRow(**of_lot, class_id=found, label="", defects=1))
+    session.add(BoardMarkRow(**of_run, mark="escape", class_id=found, image_id=ids[0]))
     session.add(PictureRow(image_id=ids[0], sha256="a" * 64))
     search = _search(session, project, frozen.id, job.id)
     return Things(

@@ -24,8 +24,9 @@ from typing_extensions import TypedDict
 
 from backend.domain import Verdict
 from backend.errors import Invalid
-from backend.labels import images
-from backend.review import closing, decisions, rule_filter
+from backend.labels import gallery, images
+from backend.review import behind, closing, decisions, rule_filter
+from backend.review.behind import Behind
 from backend.storage import engine
 from backend.storage.classes import class_names
 from backend.storage.tables import DetectionRow, ImageRow, LeaseRow, RunImageRow
@@ -55,6 +56,7 @@ class Choice:
     groups: tuple[str, ...] = ()
     least: float = 0.0
     text: str = ""
+    behind: Behind = behind.NOTHING
     sort: str = "doubt"
 
 
@@ -87,6 +89,7 @@ def parse(pairs: Iterable[tuple[str, str]]) -> Choice:
         groups=tuple(given.get("group", ())),
         least=_score(given.get("score", ["0"])[-1]),
         text=given.get("text", [""])[-1],
+        behind=behind.parse(given),
         sort=sort,
     )
 
@@ -199,21 +202,25 @@ def _where(session: Session, run_id: int, choice: Choice) -> ColumnElement[bool]
         RunImageRow.status == "ok",
         images.there(RunImageRow.image_id),
     ]
-    if choice.labels or choice.least > 0:
+    if choice.labels or choice.least > 0 or choice.behind.below < behind.ABOVE:
         parts.append(_has_detection(session, run_id, choice))
     if choice.text:
         parts.append(RunImageRow.name.icontains(choice.text, autoescape=True))
     if choice.groups:
-        members = select(ImageRow.id).where(ImageRow.group.in_(choice.groups))
+        named = ["" if one == gallery.NONE else one for one in choice.groups]
+        members = select(ImageRow.id).where(ImageRow.group.in_(named))
         parts.append(RunImageRow.image_id.in_(members))
     if choice.stands:
         parts.append(or_(*(_stands(session, run_id, one) for one in choice.stands)))
+    parts += behind.conditions(session, run_id, RunImageRow.image_id, choice.behind)
     return and_(*parts)
 
 
 def _has_detection(session: Session, run_id: int, choice: Choice) -> ColumnElement[bool]:
     query = select(DetectionRow.image_id).where(
-        DetectionRow.run_id == run_id, DetectionRow.score >= choice.least
+        DetectionRow.run_id == run_id,
+        DetectionRow.score >= choice.least,
+        DetectionRow.score < choice.behind.below,
     )
     if not choice.labels:
         return RunImageRow.image_id.in_(query)

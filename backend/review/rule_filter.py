@@ -7,18 +7,20 @@ that is sure enough; where it is not, a person is asked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, exists, false, func, or_
 from sqlalchemy.orm import Session, aliased
 
-from backend.domain import State
+from backend.domain import Project, State
 from backend.projects import catalogue
 from backend.review import closing, tally, views
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
 from backend.storage.tables import BoxRow, DecisionRow, DetectionRow, ImageRow
+
+NO_CLASS = "no class"  # what a picture is that a person gave none
 
 
 def of(session: Session, run_id: int, image_id: Any, verdict: str) -> ColumnElement[bool]:
@@ -66,6 +68,55 @@ def fails(session: Session, run_id: int, image_id: Any) -> ColumnElement[bool]:
         ~_judged(run_id),
     )
     return or_(labelled, waiting)
+
+
+def shows(
+    session: Session, run_id: int, image_id: Any, labels: Collection[str]
+) -> ColumnElement[bool]:
+    """Whether a defect of one of these classes stands on a board, as `verdicts` has it."""
+    project = catalogue.get(session, views.project_of(session, run_id))
+    names, rule = class_names.of(session, project.id), views.rule(session, project.id)
+    if closing.by_answer(session, run_id):
+        return _fails_as(run_id, image_id, project, rule, names, labels)
+    labelled = exists().where(
+        BoxRow.image_id == image_id, BoxRow.class_id.in_(names.members(labels))
+    )
+    # One that was taken out of the project keeps the name that it had.
+    gone = [one for one, name in names.own.items() if name in labels and names.id(name) is None]
+    taken_out = DetectionRow.class_id.in_(gone) & (DetectionRow.score >= rule["threshold"])
+    waiting = exists().where(
+        DetectionRow.run_id == run_id,
+        DetectionRow.image_id == image_id,
+        or_(_counting(names, rule, [*labels]), taken_out),
+        ~_judged(run_id),
+    )
+    return or_(labelled, waiting)
+
+
+def _fails_as(
+    run_id: int,
+    image_id: Any,
+    project: Project,
+    rule: Mapping[str, Any],
+    names: Naming,
+    labels: Collection[str],
+) -> ColumnElement[bool]:
+    """Whether a classified picture fails as one of these."""
+    severe = [
+        one.name
+        for one in project.classes
+        if one.severity >= rule["severity"] and one.name in labels
+    ]
+    of_image = exists().where(ImageRow.id == image_id, ImageRow.state == State.DONE)
+    bad = ImageRow.label_id.in_(names.members(severe))
+    strange = NO_CLASS in labels and rule["severity"] <= 1
+    bare = ImageRow.label_id.is_(None) if strange else false()
+    said = exists().where(
+        DetectionRow.run_id == run_id,
+        DetectionRow.image_id == image_id,
+        _counting(names, rule, severe),
+    )
+    return of_image.where(or_(bad, bare)) | (~of_image & said)
 
 
 def _counting(names: Naming, rule: Mapping[str, Any], severe: list[str]) -> ColumnElement[bool]:

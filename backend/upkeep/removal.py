@@ -31,6 +31,10 @@ Told = Callable[[int, int], None]
 # A row's column, and the rows of the project that it leads to: leaves first.
 HANGING: tuple[tuple[Any, str, Any], ...] = (
     (tables.TrackedFigureRow, "tracked_run_id", tables.TrackedRunRow),
+    (tables.BoardMarkRow, "run_id", tables.RunRow),
+    (tables.ClassSumRow, "run_id", tables.RunRow),
+    (tables.BoardSumRow, "run_id", tables.RunRow),
+    (tables.PartSumRow, "run_id", tables.RunRow),
     (tables.DetectionRow, "run_id", tables.RunRow),
     (tables.RunImageRow, "run_id", tables.RunRow),
     (tables.MetricRow, "job_id", tables.JobRow),
@@ -66,6 +70,7 @@ OF_IMAGE: tuple[Any, ...] = (
     tables.DecisionRow,
     tables.RepeatRow,
     tables.LeaseRow,
+    tables.BoardMarkRow,
 )
 OF_IMAGE_ALONE: tuple[Any, ...] = (
     tables.BoxRow,

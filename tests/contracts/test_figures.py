@@ -9,6 +9,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +24,10 @@ from backend.models import preflight, registry, snapshots
 from backend.projects import catalogue, classes
 from backend.review import agenda, decisions, provenance, reports, takebacks, tally, views
 from backend.review.agenda import Choice
+from backend.review.behind import Behind
 from backend.review.boards import sheet, verdicts
+from backend.review.overview import adding, keeping, reading
+from backend.review.overview.reading import Chosen
 from backend.runs import comparison, documents, proposals
 from backend.settings import Settings
 from backend.storage import engine
@@ -85,6 +89,30 @@ def added_up(site: Site, session: Session) -> Any:
     return [found, read.counted, read.lots, read.worst, read.failing, read.judges, read.seen]
 
 
+def at_a_glance(site: Site, session: Session) -> Any:
+    """The overview of a run; the order of classes that are as frequent is that of their names."""
+    for part, mark in keeping.stale(session, [site.run])[site.run]:
+        keeping.keep(session, site.run, adding.add_up(session, site.run, part), mark)
+    project = catalogue.get(session, site.project)
+
+    def told(*labels: str) -> Any:
+        read = reading.read(session, project, [site.run], Chosen(labels=labels), 0)
+        found = {one.name: replace(one, color="", so_far=0.0) for one in read.classes}
+        cells = {one.label: (one.group, one.defects, one.boards) for one in read.cells}
+        return [found, cells, read.boards, read.mistaken, read.scores, read.places]
+
+    return told(), by_class(site, session, told)
+
+
+def behind_a_mark(site: Site, session: Session) -> Any:
+    """The boards of a run on which a defect of each class stands."""
+    return by_class(
+        site,
+        session,
+        lambda n: agenda.ids(session, site.run, Choice(behind=Behind(defects=(n,))), 100),
+    )
+
+
 def frozen(site: Site, session: Session) -> Any:
     """What a model has learned from."""
     model = registry.find(session, site.project, "v1")
@@ -138,6 +166,8 @@ FIGURES: dict[str, Figure] = {
     ],
     "boards": lambda at, s: verdicts.of(s, at.run, at.seen(s)),
     "sheet": added_up,
+    "overview": at_a_glance,
+    "behind a mark": behind_a_mark,
     "documents": documented,
     "snapshot": frozen,
     "models": lambda at, s: [one.metrics for one in registry.models(s, at.project)],

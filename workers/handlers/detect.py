@@ -15,6 +15,7 @@ from backend.incoming import stages
 from backend.jobs import kinds
 from backend.models import choice
 from backend.models.choice import Chosen
+from backend.review.overview import keeping, reading
 from backend.runs import detection
 from backend.storage import findings
 from backend.words import many
@@ -30,6 +31,8 @@ from workers.engine.sources import SourcePicture
 from workers.engine.work import Setup
 from workers.goldens import match
 from workers.runtimes.preparing import Prepared
+
+SECONDS = 2.0  # between two words of how far it is
 
 
 def run(context: Context) -> Mapping[str, Any]:
@@ -58,7 +61,17 @@ def run(context: Context) -> Mapping[str, Any]:
         if not options.get("again"):
             book.take_known()
         _look(context, request, setup, book, ready)
-    return book.close()
+    told = book.close()
+    if request.project_id is not None and context.job.kind == reading.PURPOSE:
+        _add_up(context)
+    return told
+
+
+def _add_up(context: Context) -> None:
+    """Leave the overview nothing to add up; whoever opens it does what a kill has left."""
+    read, write = context.database.read.begin, context.database.write.begin
+    while left := keeping.refresh(read, write, [context.job.id], SECONDS):
+        context.progress(None, f"Adding up the boards, {many(left, 'part')} left")
 
 
 def describe(

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from backend import families, matching
 from backend.domain import Box, Detection, Image, State
 from backend.errors import Invalid
-from backend.review import agenda, closing, tally, views
+from backend.review import agenda, closing, rule_filter, tally, views
 from backend.review.views import Reviewed, ReviewRule
 from backend.storage import findings
 from backend.storage.tables import RunImageRow
@@ -133,7 +133,9 @@ class Ruled:
         whole = (0.0, 0.0, float(image.width), float(image.height))
         if given is None and best is not None:
             return said, (StandingDefect(whole, best.label, self.severity(best.label), best.score),)
-        return said, (StandingDefect(whole, given or "no class", self.severity(given or "")),)
+        return said, (
+            StandingDefect(whole, given or rule_filter.NO_CLASS, self.severity(given or "")),
+        )
 
     def _defect(self, one: Box | Detection) -> StandingDefect:
         score = one.score if isinstance(one, Detection) else None

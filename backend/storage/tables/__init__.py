@@ -10,6 +10,12 @@ from backend.storage.tables.crops import CropRow
 from backend.storage.tables.jobs import JobEventRow, JobRow, WorkerRow
 from backend.storage.tables.labels import BoxRow, ImageRow, RevisionRow
 from backend.storage.tables.models import MetricRow, ModelRow, SnapshotImageRow, SnapshotRow
+from backend.storage.tables.overview import (
+    BoardMarkRow,
+    BoardSumRow,
+    ClassSumRow,
+    PartSumRow,
+)
 from backend.storage.tables.people import LoginRow, PersonRow, SettingRow
 from backend.storage.tables.projects import ClassNameRow, ClassRow, ProjectRow, SelectionRow
 from backend.storage.tables.publishing import LoadRow, OutboxRow, PictureRow
@@ -21,9 +27,12 @@ from backend.storage.tables.tracking import TrackedFigureRow, TrackedRunRow
 
 __all__ = [
     "Base",
+    "BoardMarkRow",
+    "BoardSumRow",
     "BoxRow",
     "ClassNameRow",
     "ClassRow",
+    "ClassSumRow",
     "CropRow",
     "DecisionRow",
     "DetectionRow",
@@ -36,6 +45,7 @@ __all__ = [
     "MetricRow",
     "ModelRow",
     "OutboxRow",
+    "PartSumRow",
     "PersonRow",
     "PictureRow",
     "ProjectRow",

@@ -22,7 +22,7 @@ BY_HAND: dict[str, type[BaseModel]] = {
 }
 FILTERS = (
     *("state", "split", "class", "group", "author", "golden", "proposals", "goldens", "text"),
-    *("sort", "stands", "score"),
+    *("sort", "stands", "score", "defect", "since", "until", "below", "mark", "verdict"),
 )
 
 

@@ -1,0 +1,140 @@
+"""Which boards stand behind a mark of a plot: by days, verdicts, standing defects, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from backend.domain import State, Verdict
+from backend.errors import Invalid
+from backend.review import closing, decisions, rule_filter
+from backend.storage.classes import class_names
+from backend.storage.tables import BoardMarkRow, ImageRow
+
+FIRST, LAST = 1900, 2999
+ABOVE = 2.0  # above every score
+MARKS = ("escape", "false_call", "place-N")
+ASK, SAID = "ask", "said"
+VERDICTS = (Verdict.PASS.value, Verdict.FAIL.value, ASK, SAID)
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """Boards that came on these days, show such a defect, or stand behind a mark.
+
+    `below` bounds the score of a detection, as `least` of a choice does from the other side.
+    """
+
+    since: date | None = None
+    until: date | None = None
+    defects: tuple[str, ...] = ()
+    mark: str = ""
+    verdict: str = ""
+    below: float = ABOVE
+
+
+NOTHING = Behind()
+
+
+def parse(given: Mapping[str, Sequence[str]]) -> Behind:
+    """What the query of an address names."""
+    mark = given.get("mark", [""])[-1]
+    kind, _, number = mark.partition("-")
+    if mark and not (mark in MARKS[:2] or (kind == "place" and number.isdecimal())):
+        raise Invalid(f"There is no mark {mark[:40]!r}; there are {', '.join(MARKS)}.")
+    return Behind(
+        day(given.get("since", [""])[-1]),
+        day(given.get("until", [""])[-1]),
+        tuple(given.get("defect", ())),
+        mark,
+        _verdict(given.get("verdict", [""])[-1]),
+        _below(given.get("below", [""])[-1]),
+    )
+
+
+def day(text: str) -> date | None:
+    """The day that an address names, if it names one."""
+    if not text:
+        return None
+    try:
+        found = date.fromisoformat(text)
+    except ValueError as error:
+        raise Invalid(f"A day is written as 2026-11-20, not {text[:40]!r}.") from error
+    if not FIRST <= found.year <= LAST:
+        raise Invalid(f"A day lies in one of the years {FIRST} to {LAST}, not {text[:40]!r}.")
+    return found
+
+
+def conditions(
+    session: Session, run_id: int, image_id: Any, chosen: Behind
+) -> list[ColumnElement[bool]]:
+    """The same as conditions on boards of a run."""
+    parts: list[ColumnElement[bool]] = []
+    if chosen.since or chosen.until:
+        came = select(ImageRow.id).where(*_days(chosen))
+        parts.append(image_id.in_(came))
+    if chosen.verdict:
+        parts.append(_stands(session, run_id, image_id, chosen.verdict))
+    if chosen.mark:
+        parts.append(image_id.in_(_marked(session, run_id, chosen)))
+    elif chosen.defects:
+        parts.append(rule_filter.shows(session, run_id, image_id, chosen.defects))
+    return parts
+
+
+def _days(chosen: Behind) -> list[ColumnElement[bool]]:
+    parts: list[ColumnElement[bool]] = []
+    if chosen.since:
+        parts.append(ImageRow.added >= _midnight(chosen.since))
+    if chosen.until:
+        parts.append(ImageRow.added < _midnight(chosen.until) + timedelta(days=1))
+    return parts
+
+
+def _midnight(at: date) -> datetime:
+    return datetime.combine(at, time(), UTC)
+
+
+def _stands(session: Session, run_id: int, image_id: Any, verdict: str) -> Any:
+    """Whether a board has a verdict as `verdicts` has it: a person's goes before the rule's."""
+    if verdict == SAID:
+        judged = image_id.in_(closing.closed(session, run_id))
+        done = select(ImageRow.id).where(ImageRow.state == State.DONE)
+        return judged & image_id.in_(done) if closing.by_answer(session, run_id) else judged
+    ruled = rule_filter.of(session, run_id, image_id, verdict)
+    if closing.by_answer(session, run_id):
+        return ruled
+    people = image_id.in_(decisions.boards(run_id, decisions.BOARD_VERDICTS))
+    if verdict == ASK:
+        return ~people & ruled
+    return image_id.in_(decisions.boards(run_id, (Verdict(verdict),))) | (~people & ruled)
+
+
+def _verdict(text: str) -> str:
+    if text and text not in VERDICTS:
+        raise Invalid(f"There is no verdict {text[:40]!r}; there are {', '.join(VERDICTS)}.")
+    return text
+
+
+def _marked(session: Session, run_id: int, chosen: Behind) -> Any:
+    row = BoardMarkRow
+    query = select(row.image_id).where(row.run_id == run_id, row.mark == chosen.mark)
+    if not chosen.defects:
+        return query
+    names = class_names.of_run(session, run_id)
+    return query.where(row.class_id.in_(names.members(chosen.defects)))
+
+
+def _below(text: str) -> float:
+    try:
+        value = float(text) if text else ABOVE
+    except ValueError as error:
+        raise Invalid(f"A score is a number between 0 and 1, not {text[:40]!r}.") from error
+    if not 0 < value <= ABOVE:  # NaN, too
+        raise Invalid(f"A score is a number between 0 and 1, not {text[:40]!r}.")
+    return value

@@ -1,0 +1,266 @@
+"""Reads an overview from what was added up: by run, lot, day and class."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy.orm import Session
+
+from backend.domain import Project
+from backend.labels import gallery
+from backend.models import registry
+from backend.review import promises
+from backend.review.overview import adding, figures
+from backend.review.overview.figures import (
+    LotClass,
+    Mistaken,
+    NamedYield,
+    Overview,
+    Place,
+    RunYield,
+    ScoreBin,
+    StandingClass,
+    Worth,
+    Yield,
+)
+from backend.storage.classes import class_names
+from backend.storage.classes.class_names import Naming
+from backend.storage.tables import BoardSumRow, ClassSumRow, RunRow
+
+MOST_RUNS = 12
+MOST_LOTS = 200
+PURPOSE = "detect"
+GREY = "#9aa3ad"
+WORTH = ("map50", "accuracy")
+Numbers = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which boards; empty means all. Of `labels` alone defects are told, not verdicts."""
+
+    groups: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    labels: tuple[str, ...] = ()
+
+
+def runs(session: Session, project_id: int) -> list[int]:
+    """The finished runs that an overview looks at, the newest first."""
+    row = RunRow
+    query = select(row.id).where(
+        row.project_id == project_id, row.purpose == PURPOSE, row.finished.is_not(None)
+    )
+    return list(session.scalars(query.order_by(row.id.desc()).limit(MOST_RUNS)))
+
+
+def read(
+    session: Session, project: Project, run_ids: Sequence[int], chosen: Chosen, left: int
+) -> Overview:
+    """The overview of a project by the first of these runs, beside the others."""
+    run_id = run_ids[0] if run_ids else 0
+    names = class_names.of(session, project.id)
+    lots = _boards(session, run_id, chosen)
+    classes = _classes(session, run_id, chosen, names)
+    scores, places = _spread(session, run_id, chosen, names)
+    groups, days = _known(session, run_id)
+    return Overview(
+        project.name,
+        project.task,
+        run_id,
+        left,
+        groups,
+        days,
+        _sum(lots.values()),
+        _by(lots, lambda group, _: group),
+        _by(lots, lambda _, day: day),
+        _figures(project, classes),
+        [LotClass(*key, *of[:2]) for key, of in sorted(classes.items()) if of[0]],
+        scores,
+        places,
+        figures.Grid(adding.WIDE, adding.HIGH),
+        _mistaken(session, run_id, chosen, classes),
+        _trend(session, run_ids, chosen),
+        _models(session, project.id),
+        gallery.counts(session, project.id, _filter(chosen), ("state",))["state"],
+    )
+
+
+def _where(row: Any, chosen: Chosen) -> list[ColumnElement[bool]]:
+    parts: list[ColumnElement[bool]] = []
+    if chosen.groups:
+        named = ["" if one == gallery.NONE else one for one in chosen.groups]
+        parts.append(row.group.in_(named))
+    if chosen.since:
+        parts.append(row.day >= chosen.since.isoformat())
+    if chosen.until:
+        parts.append(row.day <= chosen.until.isoformat())
+    return parts
+
+
+def _filter(chosen: Chosen) -> gallery.Filter:
+    return gallery.Filter(groups=chosen.groups)
+
+
+def _boards(session: Session, run_id: int, chosen: Chosen) -> dict[tuple[str, str], Numbers]:
+    row = BoardSumRow
+    query = select(row.group, row.day, *_sums(row)).where(row.run_id == run_id)
+    grouped = query.where(*_where(row, chosen)).group_by(row.group, row.day)
+    return {
+        (group, day): tuple(map(int, numbers)) for group, day, *numbers in session.execute(grouped)
+    }
+
+
+def _sums(row: Any) -> list[Any]:
+    counted = (row.passed, row.failed, row.asked, row.said, row.labelled)
+    return [func.sum(one) for one in counted]
+
+
+def _sum(parts: Iterable[Numbers]) -> Yield:
+    sums = [sum(numbers) for numbers in zip(*parts, strict=True)] or [0] * 5
+    return figures.yielded(*sums[:4])
+
+
+def _by(lots: dict[tuple[str, str], Numbers], name: Callable[[str, str], str]) -> list[NamedYield]:
+    found: defaultdict[str, list[Numbers]] = defaultdict(list)
+    for key, numbers in lots.items():
+        found[name(*key)].append(numbers)
+    newest = sorted(found)[-MOST_LOTS:]
+    return [NamedYield(one, _sum(found[one])) for one in newest]
+
+
+def _classes(
+    session: Session, run_id: int, chosen: Chosen, names: Naming
+) -> dict[tuple[str, str], Numbers]:
+    """Defects, boards and mistakes by lot and by what a class is called today."""
+    row = ClassSumRow
+    counted = (row.defects, row.boards, row.right, row.escapes, row.false_calls)
+    query = (
+        select(row.group, row.class_id, row.label, *(func.sum(one) for one in counted))
+        .where(row.run_id == run_id, row.class_id != adding.ALL, *_where(row, chosen))
+        .group_by(row.group, row.class_id, row.label)
+    )
+    found: dict[tuple[str, str], Numbers] = {}
+    for group, class_id, label, *numbers in session.execute(query):
+        name = names.today(label) if class_id == adding.NO_CLASS else names.name(class_id)
+        if not chosen.labels or name in chosen.labels:
+            before = found.get((group, name), (0,) * len(counted))
+            found[group, name] = tuple(
+                one + int(more) for one, more in zip(before, numbers, strict=True)
+            )
+    return found
+
+
+def _figures(project: Project, classes: dict[tuple[str, str], Numbers]) -> list[StandingClass]:
+    """The most frequent first."""
+    colors = {one.name: one.color for one in project.classes}
+    sums: defaultdict[str, list[Numbers]] = defaultdict(list)
+    for (_, name), numbers in classes.items():
+        sums[name].append(numbers)
+    added = {name: [sum(one) for one in zip(*of, strict=True)] for name, of in sums.items()}
+    whole = {name: of for name, of in added.items() if any(of)}
+    order = sorted(whole, key=lambda name: (-whole[name][0], name))
+    total = sum(of[0] for of in whole.values()) or 1
+    so_far = accumulate(whole[name][0] / total for name in order)
+    return [
+        StandingClass(
+            name, colors.get(name, GREY), defects, boards, share, right, escapes, false_calls,
+            _at_most(escapes, right),
+        )
+        for name, share in zip(order, so_far, strict=True)
+        for defects, boards, right, escapes, false_calls in [whole[name]]
+    ]  # fmt: skip
+
+
+def _at_most(escapes: int, right: int) -> float | None:
+    truths = escapes + right
+    return promises.at_most(escapes, truths) if truths else None
+
+
+def _mistaken(
+    session: Session, run_id: int, chosen: Chosen, classes: dict[tuple[str, str], Numbers]
+) -> Mistaken:
+    labelled = sum(of[4] for of in _boards(session, run_id, chosen).values())
+    sums = Counter[int]()
+    for numbers in classes.values():
+        sums.update(dict(enumerate(numbers)))
+    right, escapes, false_calls = sums[2], sums[3], sums[4]
+    return Mistaken(labelled, right, escapes, false_calls, _at_most(escapes, right))
+
+
+def _spread(
+    session: Session, run_id: int, chosen: Chosen, names: Naming
+) -> tuple[list[ScoreBin], list[Place]]:
+    row = ClassSumRow
+    query = select(row.scores, row.places).where(
+        row.run_id == run_id, _of_classes(row, chosen, names), *_where(row, chosen)
+    )
+    scores = np.zeros((adding.BINS, 2), np.int64)
+    places = np.zeros((adding.WIDE * adding.HIGH, 2), np.int64)
+    for some, there in session.execute(query):
+        scores += np.array(some)
+        if there:
+            told = np.array(there)
+            places[told[:, 0]] += told[:, 1:]
+    step = 1 / adding.BINS
+    bins = [
+        ScoreBin(round(at * step, 4), round((at + 1) * step, 4), *counted)
+        for at, counted in enumerate(scores.tolist())
+    ]
+    spots = [
+        Place(at, at % adding.WIDE, at // adding.WIDE, *counted)
+        for at, counted in enumerate(places.tolist())
+        if counted[0]
+    ]
+    return bins, spots
+
+
+def _of_classes(row: Any, chosen: Chosen, names: Naming) -> ColumnElement[bool]:
+    """The rows of one class; boards with two of them would be counted twice."""
+    if not chosen.labels:
+        return row.class_id == adding.ALL  # type: ignore[no-any-return]
+    label = chosen.labels[0]
+    known = names.id(label)
+    if known is None:
+        return and_(row.class_id == adding.NO_CLASS, row.label == label)
+    return row.class_id == known  # type: ignore[no-any-return]
+
+
+def _known(session: Session, run_id: int) -> tuple[list[str], list[str]]:
+    """The lots and the days of a run."""
+    row = BoardSumRow
+    query = select(row.group, row.day).where(row.run_id == run_id).distinct()
+    pairs = session.execute(query).all()
+    return sorted({group for group, _ in pairs}), sorted({day for _, day in pairs})
+
+
+def _trend(session: Session, run_ids: Sequence[int], chosen: Chosen) -> list[RunYield]:
+    """The oldest first."""
+    row, runs_ = BoardSumRow, RunRow
+    query = select(row.run_id, *_sums(row)).where(row.run_id.in_(run_ids), *_where(row, chosen))
+    sums = {
+        run_id: tuple(map(int, numbers))
+        for run_id, *numbers in session.execute(query.group_by(row.run_id))
+    }
+    told = select(runs_.id, runs_.model, runs_.at).where(runs_.id.in_(sums)).order_by(runs_.id)
+    return [
+        RunYield(id_, model, at, figures.yielded(*sums[id_][:4]))
+        for id_, model, at in session.execute(told)
+    ]
+
+
+def _models(session: Session, project_id: int) -> list[Worth]:
+    """Those that were measured, the oldest first."""
+    found = []
+    for one in reversed(registry.models(session, project_id)):
+        figure = next((name for name in WORTH if name in one.metrics), "")
+        if figure:
+            found.append(Worth(one.name, figure, float(one.metrics[figure]), one.champion))
+    return found

@@ -1,0 +1,428 @@
+"""An overview says what the boards say, and each of its marks has the boards behind it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from backend.domain import Box, Detection, Run, RunImage, State, Task, Verdict
+from backend.labels import images, labelling
+from backend.labels.images import NewImage
+from backend.projects import catalogue, classes
+from backend.review import agenda, decisions, judgements, promises, tally, views
+from backend.review.behind import Behind
+from backend.review.boards import sheet, verdicts
+from backend.review.boards.verdicts import StandingBoard
+from backend.review.decisions import Sheet
+from backend.review.judgements import Answer
+from backend.review.overview import adding, keeping, reading
+from backend.review.overview.figures import Overview
+from backend.review.overview.reading import Chosen
+from backend.storage import findings
+from backend.storage.engine import Database
+from backend.storage.tables import BoardMarkRow, ClassSumRow, ImageRow, PartSumRow
+
+RUN, ANSWERS = 4, 5
+LABELS = ("spur", "short", "scratch")
+SIDE = 160
+BOARDS = 60
+EVERY = Chosen()
+LONG_AGO = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
+FIRST, SECOND = date(2026, 3, 1), date(2026, 3, 2)
+
+
+def found(number: int) -> tuple[Detection, ...]:
+    """What the run found on a board: of all classes, at all scores, in all corners."""
+    seen = []
+    for at in range(number % 4):
+        x, y = 10.0 * ((number * 3 + at * 7) % 15), 10.0 * ((number * 5 + at * 4) % 15)
+        score = round(((number * 13 + at * 29) % 101) / 100, 2)
+        label = (*LABELS, "lint")[(number + at) % 4]  # of lint the project knows nothing
+        seen.append(Detection(x, y, x + 9, y + 9, label, score, at))
+    return tuple(sorted(seen, key=lambda one: -one.score))
+
+
+@pytest.fixture
+def line(database: Database) -> Database:
+    """Boards of three lots and two days, of which some are labelled, judged, put away, broken."""
+    with database.write.begin() as session:
+        project = catalogue.create(session, "line").id
+        kinds = {label: classes.ensure(session, project, label).id for label in LABELS}
+        classes.edit(session, kinds["scratch"], severity=0)
+        names = [f"{number:02}" for number in range(BOARDS)]
+        new = [
+            NewImage(name, name * 8, SIDE, SIDE, group=("", "A", "B")[int(name) % 3])
+            for name in names
+        ]
+        images.add(session, project, new, "")
+        days(session)
+        rule = {"threshold": 0.5, "thresholds": {"short": 0.3}, "severity": 1, "repeats": 0.0}
+        views.set_rule(session, project, rule, 0, "ana")
+        lay(session, project)
+        people(session)
+    return database
+
+
+def days(session: Session) -> None:
+    for image_id in at(session).values():
+        came = LONG_AGO + timedelta(minutes=2 * (image_id % 2))
+        session.execute(update(ImageRow).where(ImageRow.id == image_id).values(added=came))
+
+
+def lay(session: Session, project: int) -> None:
+    findings.start(session, Run(RUN, "v1", "yolo", datetime.now(UTC), project_id=project))
+    seen = [
+        RunImage(image_id, name, detections=found(int(name)))
+        for name, image_id in at(session).items()
+    ]
+    seen[7] = replace(seen[7], status="unreadable", error="It is cut off.", detections=())
+    findings.record(session, RUN, seen)
+    findings.finish(session, RUN, 1.0, {})
+
+
+def people(session: Session) -> None:
+    ids = at(session)
+    for number in range(0, BOARDS, 5):
+        boxes = [Box(one.x1, one.y1, one.x2, one.y2, "spur") for one in found(number)[:2]]
+        labelling.save(session, ids[f"{number:02}"], 0, boxes, "ana", state=State.DONE)
+    for number, verdict in ((1, Verdict.PASS), (2, Verdict.FAIL)):
+        said = Sheet(0, (), run_id=RUN, review=True, verdict=verdict)
+        decisions.save(session, ids[f"{number:02}"], said, "bo")
+    judgements.judge(session, RUN, ids["03"], Answer({0: Verdict.FALSE_CALL}), "ana")
+    images.put_away(session, [ids["11"]])
+
+
+def at(session: Session) -> dict[str, int]:
+    query = select(ImageRow.name, ImageRow.id).order_by(ImageRow.id)
+    return {name: image_id for name, image_id in session.execute(query)}
+
+
+def overview(database: Database, chosen: Chosen = EVERY, run: int = RUN) -> Overview:
+    """The overview once everything is added up."""
+    assert keeping.refresh(database.read.begin, database.write.begin, [run]) == 0
+    with database.read.begin() as session:
+        project = catalogue.get(session, views.project_of(session, run))
+        return reading.read(session, project, [run], chosen, 0)
+
+
+@contextmanager
+def boards(database: Database, run: int = RUN) -> Iterator[tuple[Session, list[StandingBoard]]]:
+    with database.read.begin() as session:
+        yield session, [one for part in verdicts.every(session, run) for one in part]
+
+
+def behind(session: Session, run: int = RUN, **chosen: Any) -> int:
+    """How many boards a table shows of them."""
+    plain = {name: chosen.pop(name) for name in ("groups", "labels", "least") if name in chosen}
+    choice = agenda.Choice(behind=Behind(**chosen), **plain)
+    ids = agenda.ids(session, run, choice, 500)
+    assert agenda.counts(session, run, choice)[0] == len(ids)
+    return len(ids)
+
+
+def test_an_overview_says_what_the_sheet_of_its_run_says(line: Database) -> None:
+    told = overview(line)
+    with line.read.begin() as session:
+        read = sheet.read(session, RUN)
+        seen = tally.figures(session, RUN)
+    of = told.boards
+    assert (of.passed, of.failed, of.asked) == (
+        read.counted.passed, read.counted.failed, read.counted.asked,
+    )  # fmt: skip
+    assert (of.share, [of.low, of.high]) == (read.counted.share, read.counted.interval)
+    assert of.said == sum(read.judges.values()) == 2
+    assert {one.name: (one.of.passed, one.of.failed) for one in told.by_group} == {
+        name: (lot.passed, lot.failed) for name, lot in read.lots.items()
+    }
+    assert {one.name: (one.defects, one.boards) for one in told.classes} == {
+        one.name: (one.defects, one.boards) for one in read.classes
+    }
+    assert told.classes[-1].so_far == pytest.approx(1.0)
+    assert told.mistaken.images == seen.images > 0
+    assert (told.mistaken.right, told.mistaken.escapes, told.mistaken.false_calls) == (
+        seen.right, seen.escapes, seen.false_calls,
+    )  # fmt: skip
+    assert told.mistaken.at_most == promises.at_most(seen.escapes, seen.right + seen.escapes)
+    assert min(seen.right, seen.escapes, seen.false_calls) > 0
+    assert [(one.run, one.of) for one in told.trend] == [(RUN, told.boards)]
+    assert dict(told.states) == {"new": 44, "started": 3, "done": 12}
+
+
+def test_every_mark_has_so_many_boards_behind_it(line: Database) -> None:
+    told = overview(line)
+    with line.read.begin() as session:
+        for lot in told.by_group:
+            assert behind(session, groups=(lot.name or "none",)) == lot.of.boards
+        for name, number in (
+            ("pass", told.boards.passed), ("fail", told.boards.failed),
+            ("ask", told.boards.asked), ("said", told.boards.said),
+        ):  # fmt: skip
+            assert behind(session, verdict=name) == number
+        for one in told.by_day:
+            day = date.fromisoformat(one.name)
+            assert behind(session, since=day, until=day) == one.of.boards > 20
+        for kind in told.classes:
+            assert behind(session, defects=(kind.name,)) == kind.boards > 0
+        for cell in told.cells:
+            groups = (cell.group or "none",)
+            assert behind(session, groups=groups, defects=(cell.label,)) == cell.boards
+        for spot in told.places:
+            assert behind(session, mark=f"place-{spot.cell}") == spot.boards
+        for low, high in pairwise([*told.scores, None]):
+            assert low is not None
+            below: dict[str, Any] = {} if high is None else {"below": low.high}
+            assert behind(session, least=low.low, **below) == low.boards
+        assert 0 < behind(session, mark="escape") <= told.mistaken.escapes
+        assert 0 < behind(session, mark="false_call") <= told.mistaken.false_calls
+    assert len(told.places) > 20
+    assert sum(one.defects for one in told.places) == sum(one.defects for one in told.classes)
+    assert sum(one.detections for one in told.scores) == sum(
+        len(found(number)) for number in range(BOARDS) if number not in (7, 11)
+    )
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        Chosen(groups=("A",)),
+        Chosen(groups=("none", "B")),
+        Chosen(since=SECOND),
+        Chosen(until=FIRST, groups=("B",)),
+        Chosen(since=FIRST, until=SECOND),
+    ],
+)
+def test_a_filter_leaves_the_boards_that_it_names(line: Database, chosen: Chosen) -> None:
+    told = overview(line, chosen)
+    with boards(line) as (session, every):
+        came = {
+            id_: added.date() for id_, added in session.execute(select(ImageRow.id, ImageRow.added))
+        }
+        left = [
+            one
+            for one in every
+            if (not chosen.groups or (one.image.group or "none") in chosen.groups)
+            and (chosen.since or FIRST) <= came[one.image.id] <= (chosen.until or SECOND)
+        ]
+        for kind in told.classes:
+            said: dict[str, Any] = {
+                "groups": chosen.groups,
+                "since": chosen.since,
+                "until": chosen.until,
+            }
+            assert behind(session, defects=(kind.name,), **said) == kind.boards
+    counted = Counter(one.verdict for one in left)
+    assert (told.boards.passed, told.boards.failed) == (counted["pass"], counted["fail"])
+    defects = Counter(defect.label for one in left for defect in one.defects)
+    assert {one.name: one.defects for one in told.classes} == defects
+
+
+def test_a_class_leaves_its_own_defects_and_all_verdicts(line: Database) -> None:
+    whole, told = overview(line), overview(line, Chosen(labels=("spur",)))
+    assert told.boards == whole.boards
+    assert [one.name for one in told.classes] == ["spur"]
+    (spur,) = (one for one in whole.classes if one.name == "spur")
+    assert (told.classes[0].defects, told.classes[0].boards) == (spur.defects, spur.boards)
+    assert (told.mistaken.escapes, told.mistaken.right) == (spur.escapes, spur.right)
+    with line.read.begin() as session:
+        for spot in told.places:
+            mark = f"place-{spot.cell}"
+            assert behind(session, mark=mark, defects=("spur",)) == spot.boards
+        for one in told.scores[:-1]:
+            wanted: dict[str, Any] = {"labels": ("spur",), "least": one.low, "below": one.high}
+            assert behind(session, **wanted) == one.boards
+
+
+def marks(database: Database) -> dict[int, str]:
+    with database.read.begin() as session:
+        query = select(PartSumRow.part, PartSumRow.mark).where(PartSumRow.run_id == RUN)
+        return {part: mark for part, mark in session.execute(query)}
+
+
+def stale(database: Database) -> list[int]:
+    with database.read.begin() as session:
+        return [part for part, _ in keeping.stale(session, [RUN])[RUN]]
+
+
+def save(session: Session) -> None:
+    labelling.save(session, at(session)["04"], 0, [Box(1, 1, 9, 9, "short")], "ana")
+
+
+def judge(session: Session) -> None:
+    judgements.judge(session, RUN, at(session)["06"], Answer({0: Verdict.FALSE_CALL}), "ana")
+
+
+def stricter(session: Session) -> None:
+    rule = {"threshold": 0.1, "thresholds": {}, "severity": 0, "repeats": 0.0}
+    views.set_rule(session, views.project_of(session, RUN), rule, 1, "ana")
+
+
+def severer(session: Session) -> None:
+    kind = next(one for one in kinds(session) if one.name == "scratch")
+    classes.edit(session, kind.id, severity=2)
+
+
+def renamed(session: Session) -> None:
+    classes.edit(session, kinds(session)[0].id, name="lint")
+
+
+def merged(session: Session) -> None:
+    first, second, _ = kinds(session)
+    classes.merge(session, first.id, second.id)
+
+
+def regrouped(session: Session) -> None:
+    images.set_group(session, [at(session)["08"]], "C")
+
+
+def put_away(session: Session) -> None:
+    images.put_away(session, [at(session)["09"]])
+
+
+def brought_back(session: Session) -> None:
+    images.bring_back(session, [at(session)["11"]])
+
+
+def kinds(session: Session) -> Any:
+    return classes.of(session, views.project_of(session, RUN))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [save, judge, stricter, severer, renamed, merged, regrouped, put_away, brought_back],
+)
+def test_whatever_changes_is_added_up_anew(line: Database, change: Any) -> None:
+    before = overview(line)
+    assert stale(line) == []
+    with line.write.begin() as session:
+        change(session)
+    assert stale(line)
+    told = overview(line)
+    assert told != before
+    with line.read.begin() as session:
+        read = sheet.read(session, RUN)
+        assert (told.boards.passed, told.boards.failed) == (
+            read.counted.passed, read.counted.failed,
+        )  # fmt: skip
+        assert {one.name: one.defects for one in told.classes} == {
+            one.name: one.defects for one in read.classes
+        }
+        for kind in told.classes:
+            assert behind(session, defects=(kind.name,)) == kind.boards
+
+
+def test_only_the_part_that_changed_is_added_up_anew(line: Database) -> None:
+    with line.write.begin() as session:
+        project = views.project_of(session, RUN)
+        new = [NewImage(f"more {n}", f"{n:064}", SIDE, SIDE) for n in range(2 * adding.PART)]
+        images.add(session, project, new, "")
+        more = [RunImage(id_, name) for name, id_ in at(session).items() if "more" in name]
+        findings.record(session, RUN, more)
+    assert len(stale(line)) == 3
+    before = overview(line)
+    assert before.boards.boards == BOARDS - 2 + 2 * adding.PART
+    kept = marks(line)
+    with line.write.begin() as session:
+        labelling.save(session, at(session)["more 300"], 0, [Box(1, 1, 9, 9, "short")], "ana")
+    assert overview(line).boards.failed == before.boards.failed + 1
+    assert len({*marks(line).items()} - {*kept.items()}) == 1
+
+
+def test_who_has_no_more_time_leaves_the_rest_to_the_next(line: Database) -> None:
+    begin = line.read.begin, line.write.begin
+    assert keeping.refresh(*begin, [RUN], 0.0) == 1
+    assert marks(line) == {}
+    assert keeping.refresh(*begin, [RUN]) == 0
+
+
+def test_two_who_add_up_the_same_part_leave_it_once(line: Database) -> None:
+    with line.read.begin() as session:
+        ((part, mark),) = keeping.stale(session, [RUN])[RUN]
+        added = adding.add_up(session, RUN, part)
+    for _ in range(2):
+        with line.write.begin() as session:
+            keeping.keep(session, RUN, added, mark)
+    first = overview(line)
+    with line.write.begin() as session:
+        session.execute(delete(PartSumRow))
+    assert overview(line) == first
+
+
+def test_a_place_is_that_of_the_golden_where_it_is_known_how_it_lies(line: Database) -> None:
+    with boards(line) as (_, every):
+        board = next(one for one in every if one.defects)
+    defect = replace(board.defects[0], place=(0.0, 0.0, 20.0, 20.0))
+    assert adding.cell(board, defect) == 1
+    moved = replace(board, lie=(1.0, 0.0, 75.0, 0.0, 1.0, 0.0))
+    assert adding.cell(moved, defect) == 8
+    outside = replace(board, lie=(1.0, 0.0, 900.0, 0.0, 1.0, -900.0))
+    assert adding.cell(outside, defect) == adding.WIDE - 1
+
+
+@pytest.mark.parametrize("at_", range(adding.BINS))
+def test_an_edge_of_scores_begins_the_next_twentieth(at_: int) -> None:
+    assert adding.bin_of(at_ / adding.BINS) == at_
+    assert adding.bin_of(1.0) == adding.BINS - 1
+
+
+def test_an_overview_of_classified_pictures_says_what_their_table_says(database: Database) -> None:
+    with database.write.begin() as session:
+        project = catalogue.create(session, "parts", Task.CLASSIFY, ["good", "bad"])
+        good = next(one for one in project.classes if one.name == "good")
+        classes.edit(session, good.id, severity=0)
+        answers = {"sure": ("bad", 0.9), "fine": ("good", 0.9), "unsure": ("bad", 0.3)}
+        answers |= {"named": ("good", 0.9), "bare": ("good", 0.9)}
+        images.add(session, project.id, [NewImage(n, n * 8, 9, 9) for n in answers], "")
+        ids = at(session)
+        when = datetime.now(UTC)
+        findings.start(session, Run(ANSWERS, "v1", "classifier", when, project_id=project.id))
+        whole = (0.0, 0.0, 9.0, 9.0)
+        said = [
+            RunImage(ids[name], name, detections=(Detection(*whole, *answer),))
+            for name, answer in answers.items()
+        ]
+        findings.record(session, ANSWERS, said)
+        findings.finish(session, ANSWERS, 1.0, {})
+        labelling.save(session, ids["named"], 0, [], "ana", state=State.DONE, label="bad")
+        labelling.save(session, ids["bare"], 0, [], "ana", state=State.DONE)
+        judgements.judge(session, ANSWERS, ids["sure"], Answer({0: Verdict.ACCEPT}), "bo")
+    told = overview(database, run=ANSWERS)
+    with database.read.begin() as session:
+        read = sheet.read(session, ANSWERS)
+        seen = tally.figures(session, ANSWERS)
+        assert (told.boards.passed, told.boards.failed, told.boards.asked) == (
+            read.counted.passed, read.counted.failed, read.counted.asked,
+        )  # fmt: skip
+        assert {one.name: one.boards for one in told.classes if one.boards} == {
+            one.name: one.boards for one in read.classes
+        }
+        for kind in told.classes:
+            assert behind(session, ANSWERS, defects=(kind.name,)) == kind.boards
+        of = told.boards
+        numbers = {"pass": of.passed, "fail": of.failed, "ask": of.asked, "said": of.said}
+        for name, number in numbers.items():
+            assert behind(session, ANSWERS, verdict=name) == number
+    mistaken = told.mistaken
+    assert (mistaken.right, mistaken.escapes, mistaken.false_calls) == (
+        seen.right, seen.escapes, seen.false_calls,
+    )  # fmt: skip
+    assert told.places == []
+
+
+def test_nothing_kept_outlives_its_part(line: Database) -> None:
+    overview(line)
+    with line.write.begin() as session:
+        images.put_away(session, list(at(session).values()))
+    told = overview(line)
+    assert (told.boards.boards, told.classes, told.places) == (0, [], [])
+    with line.read.begin() as session:
+        for row in (BoardMarkRow, ClassSumRow):
+            assert session.scalar(select(func.count()).select_from(row)) == 0
