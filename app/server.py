@@ -49,6 +49,7 @@ ROOMS = (
     "projects.removal",
     "review.boards",
     "review.decisions",
+    "review.overview",
     "review.reports",
     "review.sweeps",
     "runs.detection",

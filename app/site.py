@@ -14,6 +14,7 @@ STYLE = "styles/style.css"
 CANVAS_STYLE = "styles/annotate.css"
 TABS = (
     ("projects", "Projects"),
+    ("overview", "Overview"),
     ("browse", "Browse"),
     ("annotate", "Annotate"),
     ("train", "Train"),

@@ -66,6 +66,7 @@
  *   Filtered
  * @typedef {{images: number, known: number, run_id: number | null, pace: Pace | null}} Foreseen
  * @typedef {{id: number, sha256: string, lie: number[]}} GoldenCard
+ * @typedef {{columns: number, rows: number}} Grid
  * @typedef {{on: boolean}} Grow
  * @typedef {{held: number}} HeldImages
  * @typedef {{revisions: Revision[], more: boolean}} History
@@ -111,6 +112,7 @@
  * @typedef {{id: string, began: string, seen: string, address: string, browser: string, here: boolean}}
  *   LoginCard
  * @typedef {{trials?: number, hours?: number}} Longer
+ * @typedef {{group: string, label: string, defects: number, boards: number}} LotClass
  * @typedef {{jobs: string, models: string, labels: string, projects: string}} Marks
  * @typedef {{name: string, role: Role, accounts: boolean}} Me
  * @typedef {{split?: string, iou?: number, against?: string}} Measured
@@ -123,6 +125,8 @@
  *   per_class?: Record<string, ClassFigures>}} Metrics
  * @typedef {{run: number, image: number, name: string, sha256: string, label: string, said: string,
  *   score: number}} Mistake
+ * @typedef {{images: number, right: number, escapes: number, false_calls: number, at_most: number | null}}
+ *   Mistaken
  * @typedef {{id: number, name: string, family: string, state: ModelState, classes: string[],
  *   champion: boolean, at: string, snapshot: number | null, parent: number | null, job: number | null,
  *   parameters: Record<string, any>, metrics: Metrics}} ModelCard
@@ -132,6 +136,7 @@
  *   evaluation: Evaluation, against: Against, provenance: Record<string, any>, runtimes: RuntimeWorth[],
  *   verdict: string, offered: boolean, reigned: boolean}} ModelDetails
  * @typedef {"training" | "ready" | "failed" | "cancelled"} ModelState
+ * @typedef {{name: string, of: Yield}} NamedYield
  * @typedef {{name: string, role: Role, password: string}} NewAccount
  * @typedef {{name: string}} NewClass
  * @typedef {{old: string, new: string}} NewPassword
@@ -144,12 +149,17 @@
  *   Options
  * @typedef {{classes: readonly number[]}} Order
  * @typedef {"human" | "model" | "import" | "golden"} Origin
+ * @typedef {{project: string, task: string, run: number, left: number, groups: string[], days: string[],
+ *   boards: Yield, by_group: NamedYield[], by_day: NamedYield[], classes: StandingClass[],
+ *   cells: LotClass[], scores: ScoreBin[], places: Place[], grid: Grid, mistaken: Mistaken,
+ *   trend: RunYield[], models: Worth[], states: Record<string, number>}} Overview
  * @typedef {{run_id: number, runtime: string, images_per_second: number}} Pace
  * @typedef {{boxes: Box[], state: State, label: string, run: number | null, rejected: number[],
  *   accepted: number[], verdict: "" | "pass" | "fail"}} PastSheet
  * @typedef {{image: number, past: PastSheet[]}} PastSheets
  * @typedef {{name: string, role: Role}} Person
  * @typedef {{images: number, interval: number[] | null}} PictureCount
+ * @typedef {{cell: number, column: number, row: number, defects: number, boards: number}} Place
  * @typedef {{source?: ImageChoice, key?: string}} Places
  * @typedef {{epoch: number, value: number}} Point
  * @typedef {{problems: string[], warnings: string[], images: Record<string, number>,
@@ -181,6 +191,7 @@
  *   facts: Record<string, any>, images: number, detections: number, failed: number}} RunCard
  * @typedef {{images: number, right: number, false_calls: number, escapes: number, agreement: Agreement,
  *   ruled: RuledBoards, filtered: Filtered | null}} RunFigures
+ * @typedef {{run: number, model: string, at: string, of: Yield}} RunYield
  * @typedef {{runtime?: string, precision?: string, map50?: number | null, map50_95?: number | null,
  *   accuracy?: number | null, ece?: number | null, images_per_second?: number, refused?: string}}
  *   RuntimeWorth
@@ -189,6 +200,7 @@
  *   accepted?: readonly number[] | null, review?: boolean, verdict?: "" | "pass" | "fail",
  *   seconds?: number, key?: string}} Save
  * @typedef {{version: number}} Saved
+ * @typedef {{low: number, high: number, detections: number, boards: number}} ScoreBin
  * @typedef {{id: number, family: string, state: JobState, at: string, job: number | null, space: string,
  *   trials: number, hours: number, seconds: number, epochs: number, stopping: boolean, figure: string,
  *   counts: Record<string, number>, best: number | null, model: string, verdict: string}} SearchCard
@@ -205,6 +217,8 @@
  * @typedef {{state: Record<string, number>, split: Record<string, number>, golden: Record<string, number>}}
  *   SourceCounts
  * @typedef {"train" | "val" | "test"} Split
+ * @typedef {{name: string, color: string, defects: number, boards: number, so_far: number, right: number,
+ *   escapes: number, false_calls: number, at_most: number | null}} StandingClass
  * @typedef {"new" | "started" | "done" | "skipped"} State
  * @typedef {{number: number, value: number, seconds: number}} Step
  * @typedef {{key?: string, items: readonly WallVerdict[]}} Sweep
@@ -241,6 +255,9 @@
  *   saw?: "accept" | "correct" | "false_call" | "" | null}} WallVerdict
  * @typedef {{told: string[], waiting: number, failing: boolean}} WarehouseCard
  * @typedef {"cancel" | "pause"} Wish
+ * @typedef {{model: string, figure: string, value: number, champion: boolean}} Worth
+ * @typedef {{passed: number, failed: number, asked: number, said: number, boards: number,
+ *   share: number | null, low: number | null, high: number | null}} Yield
  */
 
 export {};

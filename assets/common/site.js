@@ -22,7 +22,7 @@ export function project() {
 export function tab() {
   const named = query().get("tab");
   const missing = document.getElementById("projects-button") && !document.getElementById(`${named}-button`);
-  return named && !missing ? named : project() ? "browse" : "projects";
+  return named && !missing ? named : project() ? "overview" : "projects";
 }
 
 /**

@@ -111,7 +111,7 @@ function remember(now) {
 
 /** @param {string} name */
 function open(name) {
-  visit(address({ project: name, tab: name ? (tab() === "projects" ? "browse" : tab()) : "projects" }));
+  visit(address({ project: name, tab: name ? (tab() === "projects" ? "overview" : tab()) : "projects" }));
 }
 
 /** @param {HTMLElement} place */

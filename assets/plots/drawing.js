@@ -28,7 +28,7 @@ export function drawn(spec, hidden, width) {
   const high = spec.high ?? Math.max(220, (spec.y.names?.length ?? 0) * ROW + TOP + BELOW);
   const layers = spec.layers.filter(({ name }) => !hidden.has(name));
   const left = layers.filter((one) => !one.right), right = layers.filter((one) => one.right);
-  const from = margin(spec, left), to = width - (spec.right ? 46 : 14), floor = high - BELOW;
+  const from = margin(spec, left), to = width - (spec.right ? 62 : 14), floor = high - BELOW;
   const x = scale(spec.x, left.flatMap(across), from, to);
   const y = scale(spec.y, left.flatMap(upward), floor, TOP);
   const other = spec.right ? scale(spec.right, right.flatMap(upward), floor, TOP) : y;
@@ -191,7 +191,7 @@ function beside(axis, y, to, floor) {
     ...y.ticks.map(({ at, words }) => text(to + 6, at + 4, words, "start")),
   );
   const upright = text(0, 0, titled(axis), "middle", "title");
-  upright.setAttribute("transform", `translate(${to + 42} ${(TOP + floor) / 2}) rotate(90)`);
+  upright.setAttribute("transform", `translate(${to + 54} ${(TOP + floor) / 2}) rotate(90)`);
   told.append(upright);
   return told;
 }

@@ -75,7 +75,7 @@ function card(project) {
       h(
         "div.spread",
         {},
-        h("h2", {}, h("a", { href: address({ project: project.name, tab: "browse" }) }, project.name)),
+        h("h2", {}, h("a", { href: address({ project: project.name, tab: "overview" }) }, project.name)),
         h("button.quiet.for-admin", { onclick: () => removal(project) }, "Remove"),
       ),
       h(

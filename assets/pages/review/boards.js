@@ -58,13 +58,24 @@ const OF_PICTURES = {
   sorts: SORTS.filter(([name]) => name !== "detections"),
   rule: "A person’s answer goes before the model’s. ",
 };
+/** Filters that plots lead to. */
+const BEHIND = ["defect", "score", "below", "since", "until", "mark", "verdict"];
+/** @type {Record<string, string>} */
+const STANDING = {
+  pass: "that pass",
+  fail: "that fail",
+  ask: "left to a person",
+  said: "that people have judged",
+};
+/** @type {Record<string, string>} */
+const MARKS = { escape: "with a defect that escaped", false_call: "with a false call" };
 /** @type {Record<string, string>} */
 const VERDICTS = { pass: "Pass", fail: "Fail", ask: "A person decides" };
 
 /** @param {number} run @param {URLSearchParams} query */
 export async function boardTable(run, query) {
   const asked = new URLSearchParams({ sort: query.get("sort") ?? "score" });
-  for (const name of ["stands", "group", "class"]) {
+  for (const name of ["stands", "group", "class", ...BEHIND]) {
     if (query.get(name)) asked.set(name, query.get(name) ?? "");
   }
   /** @param {number} after @returns {Promise<Boards>} */
@@ -90,6 +101,7 @@ export async function boardTable(run, query) {
     {},
     h("div.spread", {}, h("h1", {}, `${kind.title} of run ${run}`), filters(kind, query, asked, lots)),
     h("p", {}, counted(kind, first.total, run)),
+    behind(asked),
     h("div.panel", {}, h("table.lp-boards", {}, h("thead", {}, heads(kind)), rows)),
     h(
       "div.row",
@@ -98,6 +110,24 @@ export async function boardTable(run, query) {
       h("a", { href: `?${address({ run: "", sort: "", stands: "", group: "" })}` }, "All runs"),
     ),
   );
+}
+
+/** What else the boards are chosen by, as a plot led to them. @param {URLSearchParams} asked */
+function behind(asked) {
+  const [score, below, since, until] = ["score", "below", "since", "until"].map((name) => asked.get(name));
+  const mark = asked.get("mark") ?? "";
+  const told = [
+    asked.get("defect") && `with ${asked.get("defect")}`,
+    asked.get("class") && `where ${asked.get("class")} was found`,
+    (score || below) && `with a detection from ${score || "0"} to ${below ? `below ${below}` : "1"}`,
+    (since || until) &&
+    `of ${since === until ? since : `${since || "the first day"} to ${until || "today"}`}`,
+    STANDING[asked.get("verdict") ?? ""],
+    MARKS[mark] ?? (mark && "with a defect at that place"),
+  ].filter(Boolean);
+  if (!told.length) return null;
+  const clear = () => go(Object.fromEntries([...BEHIND, "class"].map((name) => [name, ""])));
+  return h("p.row", {}, `Only those ${told.join(", ")}. `, h("button.quiet", { onclick: clear }, "Show all"));
 }
 
 /** @param {typeof OF_BOARDS} kind @param {number} total @param {number} run */
@@ -209,7 +239,7 @@ function picture(board, colors, task) {
 /** @param {Record<string, string | number>} more */
 function address(more) {
   const query = new URLSearchParams(location.search);
-  ["image", "view", "against"].forEach((name) => query.delete(name));
+  ["image", "view", "against", ...BEHIND].forEach((name) => query.delete(name));
   for (const [name, value] of Object.entries(more)) {
     value ? query.set(name, String(value)) : query.delete(name);
   }

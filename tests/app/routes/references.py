@@ -47,12 +47,14 @@ GET /api/projects/{project}/images/{image}/unlabelled project=project image=imag
 GET /api/projects/{project}/members project=project
 GET /api/projects/{project}/benchmarks project=project
 GET /api/projects/{project}/models project=project
+GET /api/projects/{project}/overview project=project run=run group~group class~called | since
+ until
 GET /api/projects/{project}/remains project=project
 GET /api/projects/{project}/runs project=project
 GET /api/projects/{project}/searches project=project
 GET /api/projects/{project}/training project=project job~training
 GET /api/runs/{run}/against/{before} run=run before=run | score start
-GET /api/runs/{run}/boards run=run class~called group~group | after
+GET /api/runs/{run}/boards run=run class~called group~group defect~called | after
 GET /api/runs/{run}/export/{name} run=run | name
 GET /api/runs/{run}/figures run=run
 GET /api/runs/{run}/groups run=run

@@ -21,6 +21,7 @@ from backend.models import snapshots
 from backend.models.scaling import scaling_plan, scalings
 from backend.models.scaling.scaling_plan import Plan
 from backend.projects import catalogue, changes
+from backend.review.overview import keeping
 from backend.runs import detection
 from backend.settings import Settings
 from backend.storage import findings
@@ -33,7 +34,7 @@ FEW, MANY = 60, 600
 MARKS = {one.name for one in fields(changes.Marks)}
 BOXES = tuple(Box(n, 0.0, n + 1.0, 9.0, "spur") for n in range(5))
 CALL = re.compile(r"\n  poll\(\"\w+\", [\d.]+, \[([^\]]*)\]")
-DIGITS = 40  # bytes by which larger numbers may be longer
+DIGITS = 120  # bytes by which larger numbers may be longer
 
 # Every route that the assets poll, and follow while they poll.
 EVERYWHERE = ("/api/changes", "/api/jobs/counts", "/api/jobs/cluster", "/api/warehouse")
@@ -45,6 +46,7 @@ POLLED = (
     "/api/projects/{name}/searches",
     "/api/projects/{name}/detect/now",
     "/api/projects/{name}/models",
+    "/api/projects/{name}/overview",
     "/api/projects/{name}/benchmarks",
     "/api/projects/{name}/runs",
 )
@@ -52,6 +54,7 @@ POLLING = {
     "detect.js": ("jobs",),
     "jobs.js": ("jobs",),
     "models.js": ("models", "jobs"),
+    "overview.js": ("labels", "jobs", "models"),
     "projects.js": ("projects", "labels"),
     "review.js": ("jobs", "labels"),
     "train.js": ("jobs", "models"),
@@ -87,6 +90,7 @@ def _fill(premises: Premises, name: str, count: int) -> None:
         findings.start(session, run)
         findings.record(session, run.id, [RunImage(id_, "a", detections=(seen,)) for id_ in ids])
         findings.finish(session, run.id, 1.0, {})
+    assert keeping.refresh(premises.read, premises.write, [run.id]) == 0
 
 
 def _asked(premises: Premises, client: TestClient, route: str, name: str) -> tuple[int, int]:

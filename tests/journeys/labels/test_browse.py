@@ -32,6 +32,8 @@ def test_a_person_finds_a_project_and_opens_it(page: Page, site: Site) -> None:
     site.project(images=6, name="boards to find")
     page.goto("/")
     page.get_by_role("link", name="boards to find", exact=True).click()
+    expect(page.get_by_role("heading", name="boards to find")).to_be_visible()
+    page.get_by_role("tab", name="Browse").click()
     expect(page.locator(".cell img")).to_have_count(6)
     expect(page.locator(".wall-head .total")).to_have_text("6 images")
     assert "project=boards+to+find" in page.url
@@ -63,7 +65,8 @@ def test_each_back_and_each_forward_is_one_page(page: Page, site: Site) -> None:
     page.goto("/")
     seen = [(page.url, "projects")]
     for control, there, tab in (
-        (page.get_by_role("link", name=project.name, exact=True), "tab=browse", "browse"),
+        (page.get_by_role("link", name=project.name, exact=True), "tab=overview", "overview"),
+        (page.get_by_role("tab", name="Browse"), "tab=browse", "browse"),
         (page.get_by_role("checkbox", name="Done"), "state=done", "browse"),
         (page.get_by_role("button", name="Annotate"), "image=", "annotate"),
         (page.get_by_role("tab", name="Browse"), "tab=browse", "browse"),

@@ -13,7 +13,7 @@ from tests.journeys.conftest import Site
 
 EVIL = "<img src=x onerror=window.bad=1><script>window.bad=2</script>${window.bad=3}{{value}}"
 RUN = 900_002
-TABS = ("projects", "browse", "annotate", "train", "detect", "review", "models", "jobs")
+TABS = ("projects", "overview", "browse", "annotate", "train", "detect", "review", "models", "jobs")
 VIEWS = (*TABS, f"review&run={RUN}", f"review&run={RUN}&view=wall")
 # Where the name of the project, of a class or of an image stands to be read.
 READ = ("projects", "browse", "annotate", "train", "review", f"review&run={RUN}")

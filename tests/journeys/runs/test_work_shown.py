@@ -190,7 +190,9 @@ def test_a_link_in_a_dialog_leads_out_of_it(desk: Page, idle: Site) -> None:
     expect(desk.get_by_text("Run 901")).to_be_visible()
 
 
-@pytest.mark.parametrize("tab", ["browse", "annotate", "train", "detect", "review", "models"])
+@pytest.mark.parametrize(
+    "tab", ["overview", "browse", "annotate", "train", "detect", "review", "models"]
+)
 def test_a_link_to_no_project_says_so_and_leads_back(
     desk: Page, complaints: list[str], tab: str
 ) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 
-TABS = ("projects", "browse", "annotate", "train", "detect", "review", "models", "jobs")
+TABS = ("projects", "overview", "browse", "annotate", "train", "detect", "review", "models", "jobs")
 SEEN = """
   const seen = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true })
     && e.getClientRects().length > 0;

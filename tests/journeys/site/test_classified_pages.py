@@ -21,6 +21,7 @@ RUN = 1_990
 PROJECT = "plates"
 STRANGE = re.compile(r"\b(IoU|mAP|AP|box|boxes|tiles?|golden|draw|defects?)\b", re.IGNORECASE)
 PAGES = {
+    "overview": ("", ".overview[data-left='0'] .mark"),
     "browse": ("", ".cell img"),
     "annotate": ("", ".lp-answers .lp-row"),
     "review": ("", ".lp-runs"),

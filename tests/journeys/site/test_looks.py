@@ -19,6 +19,7 @@ RUN = 990
 SIZES = [(1280, 720), (1440, 900), (2560, 1440), (820, 1180)]
 PAGES = {
     "projects": ("tab=projects", ".project"),
+    "overview": (f"tab=overview&run={RUN}", ".overview[data-left='0'] .mark"),
     "browse": ("tab=browse", ".cell img"),
     "nothing left": ("tab=browse&text=nothing-is-named-so", ".empty.over h2"),
     "annotate": ("tab=annotate", ".lp-row:visible"),
@@ -30,7 +31,7 @@ PAGES = {
     "models": ("tab=models", ".confusion"),
     "jobs": ("tab=jobs", ".job"),
 }
-EMPTY = ["browse", "annotate", "train", "detect", "review", "models"]
+EMPTY = ["overview", "browse", "annotate", "train", "detect", "review", "models"]
 DIALOGS = {"Classes": "Classes of", "Import": "Import into", "Export": "Export"}
 MEASURED = {
     "images": 4, "split": "test", "iou": 0.5, "map50": 1, "map50_95": None,

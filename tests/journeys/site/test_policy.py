@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.journeys import conftest
 from tests.journeys.conftest import Site
 
-TABS = ("projects", "browse", "annotate", "train", "detect", "review", "models", "jobs")
+TABS = ("projects", "overview", "browse", "annotate", "train", "detect", "review", "models", "jobs")
 LISTEN = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>

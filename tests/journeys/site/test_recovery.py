@@ -13,6 +13,7 @@ from tests.journeys.conftest import Site
 # Each page, what asks for what it shows, and words of it that stand there once that has come.
 PAGES = {
     "projects": ("/api/projects", "Projects", "recovery"),
+    "overview": ("**/overview?*", "recovery", "Yield by lot"),
     "browse": ("/api/projects/*/images?*", "images", "4 images"),
     "annotate": ("**/around?*", "", "Classes"),
     "train": ("**/training", "Train", "Family"),

@@ -1,0 +1,46 @@
+"""What a project is like at a glance: the home of each project."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from app import premises
+from app.edge import login, pools
+from backend.errors import NotFound
+from backend.review import behind, views
+from backend.review.overview import keeping, reading
+from backend.review.overview.figures import Overview
+from backend.review.overview.reading import Chosen
+
+router = APIRouter(
+    prefix="/api/projects/{project}", dependencies=[login.SEES], route_class=pools.Pooled
+)
+
+SECONDS = 0.1  # one part takes longer; the page asks again for the others
+
+
+@router.get("/overview")
+def overview(
+    project: str,
+    at: premises.At,
+    run: Annotated[int, Query(ge=0)] = 0,
+    group: Annotated[list[str], Query()] = [],  # noqa: B006
+    label: Annotated[str, Query(alias="class")] = "",
+    since: str = "",
+    until: str = "",
+) -> Overview:
+    """A project by one of its runs, the newest where none is named."""
+    labels = (label,) if label else ()
+    chosen = Chosen(tuple(filter(None, group)), behind.day(since), behind.day(until), labels)
+    with at.read() as session:
+        found = premises.project(session, project)
+        run_ids = reading.runs(session, found.id)
+        if run:
+            if views.project_of(session, run) != found.id:
+                raise NotFound(f"{found.name} has no run {run}.")
+            run_ids = [run, *(one for one in run_ids if one != run)]
+    left = keeping.refresh(at.read, at.write, run_ids, SECONDS)
+    with at.read() as session:
+        return reading.read(session, found, run_ids, chosen, left)
