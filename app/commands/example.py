@@ -129,8 +129,9 @@ def _chosen(said: Sequence[str]) -> dict[str, str]:
 
 
 def _script(made: Walk) -> list[str]:
-    place = str(names.stage(made.stage).whole).removeprefix("@")
-    return example.script(made.known, place, int(made.chosen["nodes"]), made.chosen["egress"])
+    place = names.stage(made.stage)
+    stage = place.names if place.is_named else ()
+    return example.script(made.known, stage, int(made.chosen["nodes"]), made.chosen["egress"])
 
 
 def _train(made: Walk, folder: Path) -> None:

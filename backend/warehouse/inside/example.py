@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from backend.errors import Invalid
 from backend.warehouse import address as addresses
@@ -27,8 +28,11 @@ FULLEST = Query(
 )
 
 
-def script(address: Address, stage: str, nodes: int, egress: str) -> list[str]:
-    """The set-up: rights, a stage, a pool of cards, and no way out but those hosts."""
+def script(address: Address, stage: Sequence[str], nodes: int, egress: str) -> list[str]:
+    """The set-up: rights, a stage, a pool of cards, and no way out but those hosts.
+
+    `stage` has the names of the stage as far as told; of none that is there anyway.
+    """
     options = addresses.named(address)
     database, schema = (administration.quoted(options.get(one)) for one in ("database", "schema"))
     hosts = [one for one in egress.split(",") if one]
@@ -36,9 +40,11 @@ def script(address: Address, stage: str, nodes: int, egress: str) -> list[str]:
         if not HOST.fullmatch(host):
             raise Invalid(f"{host[:80]!r} is no host with its port, such as example.org:443.")
     place = f"{database}.{schema}"
+    home = [database, schema][: 3 - len(stage)]
+    whole = ".".join([*home, *map(administration.quoted, stage)])
     told = [
         *administration.script(address),
-        f"CREATE STAGE IF NOT EXISTS {stage};",
+        *([f"CREATE STAGE IF NOT EXISTS {whole};"] if stage else []),
         f"CREATE COMPUTE POOL IF NOT EXISTS {POOL} MIN_NODES = 1 MAX_NODES = {nodes} "
         "INSTANCE_FAMILY = GPU_NV_S AUTO_SUSPEND_SECS = 300;",
     ]

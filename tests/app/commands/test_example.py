@@ -46,15 +46,17 @@ def test_what_an_example_does_not_know_is_refused_before_anything_starts(
 
 
 def test_the_set_up_lets_nothing_out_but_the_hosts_that_somebody_names() -> None:
-    told = example.script(SNOWFLAKE, "d.s.e", 5, "")
-    assert "CREATE STAGE IF NOT EXISTS d.s.e;" in told
+    told = example.script(SNOWFLAKE, ("E",), 5, "")
+    assert "CREATE STAGE IF NOT EXISTS d.s.E;" in told
+    whole = example.script(SNOWFLAKE, ("X", "y z", 'E"'), 5, "")
+    assert 'CREATE STAGE IF NOT EXISTS X."y z"."E""";' in whole
     assert "MAX_NODES = 5" in told[-1]
     assert not any("EGRESS" in one or "EXTERNAL" in one for one in told)
-    told = example.script(SNOWFLAKE, "d.s.e", 5, "a.example:443,b.example:8080")
+    told = example.script(SNOWFLAKE, (), 5, "a.example:443,b.example:8080")
     assert "VALUE_LIST = ('a.example:443', 'b.example:8080');" in told[-2]
     for hostile in ("x'); DROP TABLE y; --:443", "0.0.0.0/0", "*:443"):
         with pytest.raises(Invalid, match="is no host with its port"):
-            example.script(SNOWFLAKE, "d.s.e", 5, hostile)
+            example.script(SNOWFLAKE, (), 5, hostile)
 
 
 def test_nodes_are_asked_for_where_there_are_any(
