@@ -97,7 +97,7 @@ class RunMeter:
         """Seconds of each part; those of decoding and of the model are of all processes."""
         return {
             **self._ahead,
-            "start": self._start,
+            "start": self._ahead.get("start", 0.0) + self._start,
             "decode": self._decode,
             "forward": self._infer,
             "write": self._write,

@@ -55,7 +55,10 @@ def run(context: Context) -> Mapping[str, Any]:
     setup = setups.setup(stores, project, chosen, prepared, options)
     with picking.standing_by(context, setup, len(items), options) as ready:
         labels = setups.labels(stores, project, chosen, prepared)
-        book = Ledger(context, labels, [sources.hashed(one) for one in items], clock.parts)
+        clock.lap("start")
+        named = [sources.hashed(one) for one in items]
+        clock.lap("list")
+        book = Ledger(context, labels, named, clock.parts)
         book.open(describe(context, chosen, prepared, setup, request.source))
         book.set_aside(item for _, item in book.remaining())
         if not options.get("again"):
