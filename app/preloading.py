@@ -42,4 +42,4 @@ def _how(file: str) -> str:
 def _tab(query: str) -> str:
     """The tab that the address opens, as assets/common/site.js has it."""
     given = parse_qs(query)
-    return given["tab"][-1] if "tab" in given else "browse" if "project" in given else "projects"
+    return given["tab"][-1] if "tab" in given else "overview" if "project" in given else "projects"

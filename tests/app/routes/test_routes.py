@@ -152,6 +152,11 @@ def test_the_page_names_what_its_tab_needs_and_all_of_it_is_there(client: TestCl
     assert {Path(one).name for one in asked} <= {Path(url).name for url in urls}
 
 
+def test_a_project_opens_at_its_overview(client: TestClient) -> None:
+    assert "/pages/overview/overview.js" in client.get("/?project=1").headers["link"]
+    assert "/pages/overview/" not in client.get("/").headers["link"]
+
+
 def test_jobs_are_filtered(client: TestClient, premises: Premises) -> None:
     project = drawn(premises)
     with premises.write() as session:
