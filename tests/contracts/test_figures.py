@@ -178,7 +178,7 @@ FIGURES: dict[str, Figure] = {
     "classified, snapshot": sorted_frozen,
     "classified, run": lambda _, s: views.summary(s, SORTED).classes,
     "classified, report": lambda _, s: [
-        (row["name"], row["label"]) for row in reports.rows(s, SORTED)
+        (row["name"], row["label"], row["given"]) for row in reports.rows(s, SORTED)
     ],
     **{f"export, {name}": exported(name) for name in formats.FORMATS},
 }
