@@ -1,0 +1,65 @@
+"""The loop of classes at the command line: folders in, trained, judged, folders out."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.journeys import boards, sorting
+from tests.journeys.site.test_shell import Shell
+
+TRAIN, VAL, LEFT = 24, 9, 12
+COUNT = TRAIN + VAL + LEFT
+LATER = {f"{at:03}.png" for at in range(TRAIN + VAL, COUNT)}
+
+pytestmark = pytest.mark.siege
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Pictures in folders of classes, in two splits; and some that nobody has named."""
+    for at in range(COUNT):
+        home = "in/train" if at < TRAIN else "in/val" if at < TRAIN + VAL else "more"
+        folder = tmp_path / home / (sorting.truth(at) if home != "more" else "")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{at:03}.png").write_bytes(boards.png(sorting.drawn(at)))
+    return tmp_path
+
+
+def decide(shell: Shell, run: int, place: Path) -> None:
+    """Say of each picture that nobody has named what it is."""
+    shell.json("report", str(run), str(place))
+    with place.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["name"] in LATER]
+    for row in rows:
+        truth = sorting.truth(int(row["name"][-7:-4]))
+        row |= {"decision": "accept", "label": truth}
+    with place.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    assert shell.json("decide", str(run), str(place))["decisions"] == LEFT
+
+
+def test_pictures_of_classes_go_the_whole_way(source: Path, tmp_path: Path) -> None:
+    shell = Shell(tmp_path / "home")
+    assert shell.json("import", "plates", str(source / "in"))["images"] == TRAIN + VAL
+    assert shell.json("import", "plates", str(source / "more"))["images"] == LEFT
+    trained = shell.json("train", "plates", "--family", "classifier", "--epochs", "2", "--wait")
+    assert not {"map50", "map"} & {*trained["metrics"]}
+    measured = shell.json("evaluate", "plates", "--model", "v1")
+    assert measured["accuracy"] == trained["metrics"]["accuracy"]
+    found = shell.json("detect", "plates", "--model", "champion", "--wait")
+    assert (found["images"], found["detections"], found["failed"]) == (COUNT, COUNT, 0)
+    decide(shell, found["run"], tmp_path / "run.csv")
+    done = {row["name"]: row["label"] for row in shell.json("images", "plates", "--state", "done")}
+    assert done == {name: sorting.truth(int(name[-7:-4])) for name in done}
+    assert len(done) == COUNT
+    assert shell.run("export", "plates", str(tmp_path / "out"), "--format", "folders").stdout
+    back = shell.json("import", "copy", str(tmp_path / "out"))
+    assert (back["images"], back["problems"]) == (COUNT, [])
+    again = {row["name"]: row["label"] for row in shell.json("images", "copy")}
+    assert Counter(again.values()) == Counter(done.values())
