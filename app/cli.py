@@ -24,7 +24,7 @@ from app.commands import (
     warehouse,
 )
 from app.commands.jobs import work
-from app.commands.projects import classes, look, people, steering
+from app.commands.projects import classes, look, people, steering, tokens
 from backend import version as code
 from backend.errors import LoupeError
 from backend.storage import outages
@@ -54,6 +54,7 @@ ROOMS = (
     publishing,
     warehouse,
     people,
+    tokens,
     upkeep,
 )
 for room in ROOMS:

@@ -391,3 +391,15 @@ class Person:
 
     name: str
     role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer(Person):
+    """Who asks by a token, in a person's name: never more than that person may.
+
+    `rank` is the role that the person has, `projects` the only ones that the token enters.
+    """
+
+    token: int = 0
+    rank: Role = Role.VIEWER
+    projects: frozenset[int] | None = None

@@ -12,7 +12,7 @@ from backend.jobs import journal, kinds, queue
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.models import registry, snapshots, tracked
-from backend.projects import catalogue, classes
+from backend.projects import catalogue, classes, tokens
 from backend.review import agenda, blind_repeats, decisions
 from backend.runs import detection
 from backend.storage import findings, tables, types
@@ -44,6 +44,9 @@ def fill(database: Database, sha256: str = "a" * 64) -> int:
         person = {"name": "ana", "role": "admin", "password": ""}
         session.execute(insert(tables.PersonRow), [person])
         session.execute(insert(tables.LoginRow), [{"id": "f" * 64, "person": "ana"}])
+        token, _ = tokens.add(session, "line 3", "ana", projects=[project.id])
+        use = {"token_id": token.id, "person": "ana", "operation": "train", "digest": "d" * 64}
+        session.execute(insert(tables.TokenUseRow), [{**use, "subject": "project 1"}])
         chosen = {"project_id": project.id, "digest": "d" * 64, "images": sorted(ids.values())}
         session.execute(insert(tables.SelectionRow), [chosen])
         part = {"kind": "image", "head": 0, "tail": 0, "rows": 1, "gone": False}

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Person, Role
 from backend.errors import Denied, NotFound, Refused
-from backend.projects import logins
+from backend.projects import logins, tokens
 from backend.storage import engine
 from backend.storage.tables import PersonRow
 
@@ -53,10 +53,11 @@ def set_password(session: Session, name: str, password: str, stays: str = "") ->
 
 
 def remove(session: Session, name: str) -> None:
-    """Close an account and end its logins; that of the last admin stays."""
+    """Close an account and end its logins and tokens; that of the last admin stays."""
     row = _row(session, name)
     _refuse_last_admin(session, row)
     logins.end_all(session, name)
+    tokens.end_all(session, name)
     session.delete(row)
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Executable, Result, bindparam, event, exis
 from sqlalchemy.orm import ORMExecuteState, Session, sessionmaker, with_loader_criteria
 from sqlalchemy.orm.interfaces import CriteriaOption
 
-from backend.domain import Person, Role
+from backend.domain import Bearer, Person, Role
 from backend.storage import tables
 
 Query = TypeVar("Query", bound=Executable)
@@ -105,6 +105,8 @@ APART = (
     tables.WorkerRow,
     tables.PersonRow,
     tables.LoginRow,
+    tables.TokenRow,
+    tables.TokenUseRow,
     tables.SettingRow,
     tables.OutboxRow,
     tables.LoadRow,
@@ -153,10 +155,15 @@ def of_all(query: Query) -> Query:
 
 def shut(session: Session, person: Person) -> frozenset[int]:
     """The projects that a person may not enter."""
-    if person.role is Role.ADMIN:
+    if sees_all(person):
         return frozenset()
     rows = session.execute(of_all(select(tables.ProjectRow.id, tables.ProjectRow.options)))
-    return frozenset(id_ for id_, chosen in rows if not _enters(chosen.get(MEMBERS), person))
+    return frozenset(id_ for id_, chosen in rows if not _enters(id_, chosen.get(MEMBERS), person))
+
+
+def sees_all(person: Person) -> bool:
+    """Whether no project is shut to a person."""
+    return person.role is Role.ADMIN and _named(person) is None
 
 
 def guard(sessions: sessionmaker[Session]) -> sessionmaker[Session]:
@@ -167,7 +174,7 @@ def guard(sessions: sessionmaker[Session]) -> sessionmaker[Session]:
 
 def _filtered(asked: ORMExecuteState) -> Result[Any] | None:
     person: Person | None = asked.session.info.get(_ASKER)
-    if person is None or person.role is Role.ADMIN or asked.execution_options.get(_ALL):
+    if person is None or sees_all(person) or asked.execution_options.get(_ALL):
         return None
     if asked.is_insert or asked.is_column_load:
         return None
@@ -185,5 +192,15 @@ def _closed(session: Session, person: Person) -> list[int]:
     return known
 
 
-def _enters(names: list[str] | None, person: Person) -> bool:
-    return names is None or person.name in names
+def _enters(project_id: int, names: list[str] | None, person: Person) -> bool:
+    named = _named(person)
+    if named is not None and project_id not in named:
+        return False
+    # A token of less than its person's role still enters where its person does.
+    rules = (person.rank if isinstance(person, Bearer) else person.role) is Role.ADMIN
+    return rules or names is None or person.name in names
+
+
+def _named(person: Person) -> frozenset[int] | None:
+    """The only projects that a token enters; None: all that its person does."""
+    return person.projects if isinstance(person, Bearer) else None

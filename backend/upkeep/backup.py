@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 from sqlalchemy import delete
 
 from backend.errors import Invalid, NotFound, Refused, Unavailable
+from backend.projects import tokens
 from backend.storage import copying, engine, schema, tables
 from backend.storage.engine import Database
 from backend.storage.files import BLOCK, Files
@@ -204,13 +205,15 @@ def _refuse_full(database: Database) -> None:
 def _bring_in(copy: Path, database: Database) -> None:
     """All rows, after the copy has been given the tables of this version.
 
-    Nobody is logged in afterwards: a login may have been ended since the copy was taken.
+    Nobody is logged in afterwards, and no token goes on: each may have been ended since the copy
+    was taken.
     """
     opened = engine.open_url(f"sqlite:///{copy}")
     with closing(opened):
         schema.prepare(opened)
         with opened.write.begin() as session:
             session.execute(delete(tables.LoginRow))
+            tokens.end_all(session)
     if database.engine.dialect.name == "sqlite":
         with (
             closing(sqlite3.connect(copy)) as source,

@@ -23,6 +23,7 @@ from backend.storage.tables.review import DecisionRow, LeaseRow, RepeatRow
 from backend.storage.tables.runs import DetectionRow, RunImageRow, RunRow
 from backend.storage.tables.scaling import TurnRow
 from backend.storage.tables.searches import SearchRow, TrialRow
+from backend.storage.tables.tokens import TokenRow, TokenUseRow
 from backend.storage.tables.tracking import TrackedFigureRow, TrackedRunRow
 
 __all__ = [
@@ -58,6 +59,8 @@ __all__ = [
     "SettingRow",
     "SnapshotImageRow",
     "SnapshotRow",
+    "TokenRow",
+    "TokenUseRow",
     "TrackedFigureRow",
     "TrackedRunRow",
     "TrialRow",

@@ -51,6 +51,7 @@ UNDECLARED = (
     Reference("decision", ("image_id", "revision"), "revision", ("image_id", "version")),
     Reference("decision", ("undoes",), "decision"),
     Reference("repeat", ("run_id", "image_id"), "run_image", ("run_id", "image_id")),
+    Reference("token", ("person",), "person", ("name",), "person <> '' AND ended IS NULL"),
     Reference("lease", ("run_id", "image_id"), "run_image", ("run_id", "image_id"),
               repair=DANGLING_LEASE),
 )  # fmt: skip

@@ -22,7 +22,7 @@ from backend.storage.engine import Database
 from backend.upkeep import removal
 
 # Tables whose rows belong to the house, and not to a project.
-APART = {"load", "login", "outbox", "person", "project", "setting", "worker"}
+APART = {"load", "login", "outbox", "person", "project", "setting", "token", "token_use", "worker"}
 
 
 def find(database: Database, name: str) -> int:
