@@ -21,6 +21,7 @@ from app import preloading, site, worker_process
 from app.edge import connections, gate, picture_door, policy, refusals, slashes
 from app.edge.login import Door
 from app.premises import Premises
+from app.routes.public import operations
 from backend.errors import Refused, Unavailable
 from backend.previews import previews
 from backend.projects import catalogue, people
@@ -70,7 +71,7 @@ def open_premises(settings: Settings, with_accounts: bool = False, token: str = 
     store = files.connect(settings)
     pictures = previews.of(settings, store)
     uploads = Uploads(settings.uploads, settings.max_upload_gb * GIGA)
-    door = Door(database, with_accounts, token)
+    door = Door(database, with_accounts, token, token_rate=settings.token_rate)
     return Premises(settings, database, store, pictures, uploads, door)
 
 
@@ -93,6 +94,7 @@ def create(premises: Premises) -> FastAPI:
     app.add_middleware(gate.Gate, door=premises.door)
     app.add_middleware(refusals.Edge)  # the gate asks the database, too
     refusals.install(app)
+    app.include_router(operations.router())
     for room in ROOMS:
         router = importlib.import_module(f"app.routes.{room}").router
         app.include_router(router, dependencies=[picture_door.CHECKED])

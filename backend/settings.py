@@ -74,6 +74,7 @@ class Settings(BaseSettings):
         description="addresses of proxies before the site that may say for whom they ask, with "
         "commas between; default: none",
     )
+    token_rate: int = Field(1200, ge=1, description="requests that a token may make in a minute")
     real_data: Path | None = Field(
         None, description="folder with the public data sets that some tests and benchmarks use"
     )

@@ -10,14 +10,17 @@ from urllib.parse import quote, urlsplit
 
 from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.edge import login, policy
+from app.edge import bearers, login, policy, problems
 from app.routes.runs import detection
 from backend.domain import Person
 
-OPEN = ("/login", "/assets/", "/favicon.ico", "/manifest.json", "/health")
+OPEN = (
+    *("/login", "/assets/", "/favicon.ico", "/manifest.json", "/health"),
+    "/api/v1/openapi.json",
+)
 TOKEN = "token"
 SAFE = ("GET", "HEAD", "OPTIONS")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -26,8 +29,10 @@ LARGEST_LOGIN = 32_000
 LARGEST_BODY = 8 * MEGA
 # A picture that is tried comes in a form, which is a little larger.
 LARGEST_TRY = detection.TRY_BYTES + MEGA
-TRY = re.compile(r"POST /api/projects/[^/]+/detect/try")
-UPLOAD = re.compile(r"PUT /api/projects/[^/]+/uploads/[0-9a-f]{32}/.+")
+TRY = re.compile(r"POST /api/(projects/[^/]+/detect/try|v1/projects/[^/]+/detect-file)")
+UPLOAD = re.compile(
+    r"PUT /api/projects/[^/]+/uploads/[0-9a-f]{32}/.+|POST /api/v1/projects/[^/]+/import"
+)
 HEADERS = {
     policy.HEADER: policy.OURS,
     "x-content-type-options": "nosniff",
@@ -49,8 +54,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        person = await self._door.who(_cookie(headers))
-        refusal = self._refusal(scope, headers, person)
+        person, refusal = await self._asked(scope, headers)
         if refusal is not None and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 4401})
         elif refusal is not None:
@@ -59,13 +63,27 @@ class Gate:
             scope.setdefault("state", {})["person"] = person
             await self._app(scope, _bounded(scope, receive), _with_headers(send))
 
+    async def _asked(self, scope: Scope, headers: Headers) -> tuple[Person | None, Response | None]:
+        """Who asks: the public API knows tokens alone, all else cookies alone."""
+        if not problems.is_public(scope["path"]):
+            person = await self._door.who(_cookie(headers))
+            return person, self._refusal(scope, headers, person)
+        try:
+            bearer = await self._door.bearers.who(headers, (scope.get("client") or ("",))[0])
+        except bearers.TooMany as error:
+            wait = {"retry-after": str(error.seconds)}
+            return None, problems.refusal(scope["path"], 429, str(error), wait)
+        return bearer, self._refusal(scope, headers, bearer)
+
     def _refusal(self, scope: Scope, headers: Headers, person: Person | None) -> Response | None:
         if not self._door.accounts and _host(headers.get("host", "")) not in LOOPBACK:
-            return _no(403, "Without accounts Loupe answers only to this machine's own names.")
-        if self._door.token and (shown := _token(scope)):
+            told = "Without accounts Loupe answers only to this machine's own names."
+            return problems.refusal(scope["path"], 403, told)
+        public = problems.is_public(scope["path"])
+        if self._door.token and not public and (shown := _token(scope)):
             return self._exchanged(scope, shown)
         if person is None and not scope["path"].startswith(OPEN):
-            return _log_in(scope, headers)
+            return _show_a_token(scope["path"]) if public else _log_in(scope, headers)
         if scope.get("method", "GET") in SAFE:
             return None
         return _refused_write(scope["path"], headers, _largest(scope))
@@ -81,13 +99,16 @@ class Gate:
 def _refused_write(path: str, headers: Headers, largest: float) -> Response | None:
     origin = headers.get("origin")
     if origin and urlsplit(origin).netloc != headers.get("host"):
-        return _no(403, "This request comes from another site.")
-    if path.startswith("/api/") and headers.get("x-loupe") is None:
-        return _no(403, "This request lacks the header X-Loupe.")
+        return problems.refusal(path, 403, "This request comes from another site.")
+    # No other site can send a token, so what shows one needs no sign besides.
+    ours = path.startswith("/api/") and not problems.is_public(path)
+    if ours and headers.get("x-loupe") is None:
+        return problems.refusal(path, 403, "This request lacks the header X-Loupe.")
     if path.startswith("/gradio_api/upload"):
-        return _no(403, "Pictures are uploaded by Import, on the page Projects.")
+        told = "Pictures are uploaded by Import, on the page Projects."
+        return problems.refusal(path, 403, told)
     if _length(headers) > largest:
-        return _no(413, _too_large(largest))
+        return problems.refusal(path, 413, _too_large(largest))
     return None
 
 
@@ -133,7 +154,7 @@ def _bounded(scope: Scope, receive: Receive) -> Receive:
 def _log_in(scope: Scope, headers: Headers) -> Response:
     wants_page = scope.get("method") == "GET" and "text/html" in headers.get("accept", "")
     if not wants_page:
-        return _no(401, "Log in first.")
+        return problems.refusal(scope["path"], 401, "Log in first.")
     return RedirectResponse(f"/login?next={quote(_address(scope), safe='')}", 303)
 
 
@@ -154,8 +175,9 @@ def _token(scope: Scope) -> str:
     return next((part[len(TOKEN) + 1 :] for part in parts if part.startswith(f"{TOKEN}=")), "")
 
 
-def _no(status: int, sentence: str) -> Response:
-    return JSONResponse({"error": sentence}, status)
+def _show_a_token(path: str) -> Response:
+    told = "Send a token that has not ended: Authorization: Bearer TOKEN. See the guide's page API."
+    return problems.refusal(path, 401, told, {"www-authenticate": "Bearer"})
 
 
 def _cookie(headers: Mapping[str, str]) -> str:

@@ -133,12 +133,7 @@ class HashingThreads:
         self._threads.submit(function, *args, **kwargs).add_done_callback(done)
 
 
-def _keys(name: str, address: str) -> tuple[tuple[str, Leniency], tuple[str, Leniency]]:
-    place = _place(address)
-    return (f"{place} {name.strip()[:100]}", PAIR), (place, ADDRESS)
-
-
-def _place(address: str) -> str:
+def place(address: str) -> str:
     """The address; of version 6 the network, as one machine has very many addresses there."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
@@ -147,3 +142,8 @@ def _place(address: str) -> str:
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
         return str(ipaddress.ip_network((found, 64), strict=False))
     return str(getattr(found, "ipv4_mapped", None) or found)
+
+
+def _keys(name: str, address: str) -> tuple[tuple[str, Leniency], tuple[str, Leniency]]:
+    there = place(address)
+    return (f"{there} {name.strip()[:100]}", PAIR), (there, ADDRESS)

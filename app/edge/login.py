@@ -18,7 +18,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from app.edge import guessing
-from backend.domain import Person, Role
+from app.edge.bearers import Bearers
+from backend.domain import Bearer, Person, Role
 from backend.errors import Denied
 from backend.projects import logins, people
 from backend.storage import engine
@@ -62,6 +63,7 @@ class Door:
         accounts: bool,
         token: str = "",
         guesses: guessing.Guesses | None = None,
+        token_rate: int = 1200,
     ) -> None:
         self.accounts = accounts
         self.token = token
@@ -74,6 +76,7 @@ class Door:
         self._shown: set[str] = set()
         self._guesses = guesses or guessing.Guesses()
         self._pool = guessing.HashingThreads()
+        self.bearers = Bearers(database, None if accounts else self._owner, token_rate)
 
     async def who(self, cookie: str) -> Person | None:
         """The person that a cookie names; roles are looked up, so a change counts at once."""
@@ -129,6 +132,7 @@ class Door:
         """Look a person and all their logins up anew."""
         with self._lock:
             self._seen = {id: one for id, one in self._seen.items() if one.person.name != name}
+        self.bearers.forget(name)
 
     async def _checked(self, name: str, password: str, browser: Browser) -> tuple[Person, str]:
         # Counted first: many guesses at once are many.
@@ -206,7 +210,8 @@ def allows(person: Person, role: Role) -> bool:
 def demand(person: Person, role: Role) -> Person:
     """Refuse a person whose role is too small."""
     if not allows(person, role):
-        raise Denied(f"This needs the role {role.value}; {person.name} is a {person.role.value}.")
+        who = "this token" if isinstance(person, Bearer) else person.name
+        raise Denied(f"This needs the role {role.value}; {who} is a {person.role.value}.")
     return person
 
 

@@ -12,10 +12,10 @@ from pydantic_core import to_jsonable_python
 from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.edge import guessing, unusable
+from app.edge import bearers, guessing, problems, unusable
 from backend import errors
 from backend.storage import outages
 
@@ -26,6 +26,7 @@ NOTHING = "There is nothing at this address."
 STATUS: tuple[tuple[type[errors.LoupeError], int], ...] = (
     (errors.NotFound, 404),
     (guessing.TooOften, 429),
+    (bearers.TooMany, 429),
     (errors.Busy, 409),
     (errors.Conflict, 409),
     (errors.Denied, 403),
@@ -56,7 +57,8 @@ class Edge:
             if scope["type"] != "http":
                 raise
             told = outages.sentence(error)
-            answer = JSONResponse({"error": told or hidden(error)}, 503 if told else 500)
+            status = 503 if told else 500
+            answer = problems.refusal(scope["path"], status, told or hidden(error))
             if not started:
                 await answer(scope, receive, send)
 
@@ -85,32 +87,33 @@ def hidden(error: Exception) -> str:
     return f"Something went wrong that should not; the server's log has it as {number}."
 
 
-def _ours(request: Request, error: Exception) -> Response:  # noqa: ARG001
+def _ours(request: Request, error: Exception) -> Response:
     status = next(status for kind, status in STATUS if isinstance(error, kind))
-    body: dict[str, Any] = {"error": unusable.sentence(error)}
+    more: dict[str, Any] = {}
     if isinstance(error, errors.Conflict):
-        body["theirs"] = to_jsonable_python(error.theirs)
-    return JSONResponse(body, status)
+        more["theirs"] = to_jsonable_python(error.theirs)
+    return problems.refusal(request.url.path, status, unusable.sentence(error), **more)
 
 
-def _unusable(request: Request, error: Exception) -> Response:  # noqa: ARG001
+def _unusable(request: Request, error: Exception) -> Response:
     faults = error.errors() if isinstance(error, RequestValidationError) else []
     # Each place begins with "body", "query" or "path".
     said = unusable.words([{**one, "loc": one["loc"][1:]} for one in faults])
-    return JSONResponse({"error": f"The request is unusable at {said}."}, 422)
+    return problems.refusal(request.url.path, 422, f"The request is unusable at {said}.")
 
 
-def _outage(request: Request, error: Exception) -> Response:  # noqa: ARG001
+def _outage(request: Request, error: Exception) -> Response:
     told = outages.sentence(error)
     if not told:
         raise error
     log.warning("%s", told)
-    return JSONResponse({"error": told}, 503)
+    return problems.refusal(request.url.path, 503, told)
 
 
 def _not_held(request: Request, error: Exception) -> Response:  # noqa: ARG001
     said = "a number that is too large, or a character that no text may have"
-    return JSONResponse({"error": f"The request has a value that cannot be kept: {said}."}, 422)
+    told = f"The request has a value that cannot be kept: {said}."
+    return problems.refusal(request.url.path, 422, told)
 
 
 def _http(request: Request, error: Exception) -> Response:
@@ -123,4 +126,4 @@ def _http(request: Request, error: Exception) -> Response:
     }
     said = known.get(status, f"The request was refused, with status {status}.")
     log.debug("%s %s: %s", request.method, request.url.path, status)
-    return JSONResponse({"error": said}, status)
+    return problems.refusal(request.url.path, status, said)

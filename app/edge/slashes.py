@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-PROJECTS = "/api/projects/"
+PROJECTS = ("/api/projects/", "/api/v1/projects/")
 # No name holds it, as it cannot be printed.
 STAND_IN = "\x1f"
 
@@ -19,7 +19,8 @@ class Slashes:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(PROJECTS):
-            scope = {**scope, "path": _path(scope)}
+            prefix = next(one for one in PROJECTS if scope["path"].startswith(one))
+            scope = {**scope, "path": _path(scope, prefix)}
         await self._app(scope, receive, send)
 
 
@@ -28,10 +29,10 @@ def name(part: str) -> str:
     return part.replace(STAND_IN, "/")
 
 
-def _path(scope: Scope) -> str:
+def _path(scope: Scope, prefix: str) -> str:
     path = str(scope["path"])
-    quoted = scope.get("raw_path", b"").decode("latin-1").removeprefix(PROJECTS).partition("/")[0]
+    quoted = scope.get("raw_path", b"").decode("latin-1").removeprefix(prefix).partition("/")[0]
     project = unquote(quoted)
-    if "/" not in project or not path.startswith(PROJECTS + project):
+    if "/" not in project or not path.startswith(prefix + project):
         return path
-    return PROJECTS + project.replace("/", STAND_IN) + path[len(PROJECTS + project) :]
+    return prefix + project.replace("/", STAND_IN) + path[len(prefix + project) :]

@@ -113,6 +113,21 @@ def page(
     return Page(total, items(session, window))
 
 
+def following(
+    session: Session, project_id: int, chosen: Filter, after: int, limit: int
+) -> list[int]:
+    """The images with higher numbers than `after`, in their order: new ones come at the end."""
+    where = conditions(project_id, chosen), ImageRow.id > after
+    return list(
+        session.scalars(select(ImageRow.id).where(*where).order_by(ImageRow.id).limit(limit))
+    )
+
+
+def one(session: Session, image_id: int) -> GalleryImage:
+    """One image with its boxes."""
+    return items(session, [images.get(session, image_id).id])[0]
+
+
 def apart(session: Session, project_id: int, count: int) -> tuple[GalleryImage, ...]:
     """A few images that do not all show the same thing: apart from each other, by name."""
     ids = select(ImageRow.id).where(conditions(project_id, Filter())).order_by(*order("name"))

@@ -108,6 +108,12 @@ def project_of(session: Session, run_id: int) -> int:
     return project_id
 
 
+def refuse_other_project(session: Session, run_id: int, other: int) -> None:
+    """Two runs are compared within one project."""
+    if project_of(session, run_id) != project_of(session, other):
+        raise Invalid(f"The runs {other} and {run_id} belong to different projects.")
+
+
 def refuse_unseen(session: Session, run_id: int, image_id: int) -> None:
     """Refuse an image that the run has not seen in its own project."""
     if image_id not in _of_run(session, run_id, [image_id]):

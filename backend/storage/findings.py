@@ -106,6 +106,21 @@ def runs(
     return [run(row) for row in session.scalars(query)]
 
 
+def runs_before(session: Session, project_id: int, before: int, most: int) -> list[Run]:
+    """The runs of a project that are older than one, newest first; 0: from the newest on."""
+    query = select(RunRow).filter_by(project_id=project_id).order_by(RunRow.id.desc()).limit(most)
+    return [
+        run(row) for row in session.scalars(query.where(RunRow.id < before) if before else query)
+    ]
+
+
+def seen_after(session: Session, run_id: int, image_id: int, most: int) -> list[int]:
+    """The images of a run with higher numbers than one, in their order."""
+    query = select(RunImageRow.image_id).filter_by(run_id=run_id)
+    after = query.where(RunImageRow.image_id > image_id).order_by(RunImageRow.image_id)
+    return list(session.scalars(after.limit(most)))
+
+
 def counts(session: Session, run_id: int) -> dict[str, Any]:
     """What a finished run keeps: its totals, and how often each class was found."""
     by_class = [list(one) for one in _found(session, run_id)]

@@ -13,6 +13,7 @@ import typer
 
 from app import cli, server
 from app.edge import gate
+from app.routes.public import operations
 from backend.settings import Settings
 from backend.storage.tables import Base
 from backend.warehouse import administration
@@ -169,7 +170,9 @@ def part(whole: Any, name: str) -> Any:
 def addresses() -> set[str]:
     """What our routes answer."""
     rooms = [importlib.import_module(f"app.routes.{room}") for room in server.ROOMS]
-    return {route.path.replace(":path}", "}") for room in rooms for route in room.router.routes}
+    routes = [route for room in rooms for route in room.router.routes]
+    routes += operations.router().routes
+    return {route.path.replace(":path}", "}") for route in routes}
 
 
 def test_an_address_that_a_page_names_is_answered() -> None:

@@ -112,8 +112,7 @@ def against(
 ) -> ChangedImages:
     """What this run gained and lost against an earlier one, image by image."""
     with at.read() as session:
-        if views.project_of(session, run) != views.project_of(session, before):
-            raise Invalid(f"The runs {before} and {run} belong to different projects.")
+        views.refuse_other_project(session, run, before)
         found = comparison.compare(session, before, run, score, start)
     changes = [
         ChangedImage(

@@ -32,8 +32,8 @@ PEOPLE = {"ada": Role.ADMIN, "lars": Role.LABELER, "vera": Role.VIEWER}
 MODELS = {OWN: 2, OTHER: 4, SHUT: 3}
 AWAY = 987654
 APART = ("setting", "worker")
-# When a login was last seen changes with requests.
-KEPT = {"login": "id, person"}
+# When a login or a token was last seen changes with requests.
+KEPT = {"login": "id, person", "token": "id, ended"}
 FOUND = b"name,label\n"
 Values = Mapping[str, tuple[Any, ...]]
 
@@ -103,11 +103,11 @@ class Rows:
     def keep(self) -> None:
         """Remember them as they stand."""
         self._now.backup(self._then)
-        self._kept = self._digest()
+        self._kept = self.digest()
 
     def stand(self) -> bool:
         """Whether they are as they were kept."""
-        return self._digest() == self._kept
+        return self.digest() == self._kept
 
     def back(self) -> None:
         """Put them back."""
@@ -119,7 +119,7 @@ class Rows:
         self._now.close()
         self._then.close()
 
-    def _digest(self) -> str:
+    def digest(self) -> str:
         """A digest of all rows that requests may change; taken anew where somebody has written."""
         (version,) = self._now.execute("PRAGMA data_version").fetchone()
         if version != self._seen[0]:

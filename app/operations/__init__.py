@@ -1,0 +1,1 @@
+"""What programs may ask of Loupe, as one table: every door to it is made of its rows."""

@@ -1,0 +1,1 @@
+"""The table of operations through each of its doors."""
