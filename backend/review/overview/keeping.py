@@ -39,9 +39,10 @@ def refresh(
     read: Begin, write: Begin, run_ids: Sequence[int], seconds: float = float("inf")
 ) -> int:
     """Add up what no longer stands of these runs, for so long; returns how many parts are left."""
-    end = time.monotonic() + seconds
     with read() as session:
         left = [(run, *one) for run, parts in stale(session, run_ids).items() for one in parts]
+    # From here on, or to ask would use up all the time of a busy machine, again and again.
+    end = time.monotonic() + seconds
     while left and time.monotonic() < end:
         run_id, part, mark = left.pop(0)
         with read() as session:
