@@ -7,7 +7,7 @@ from alembic import op
 
 from backend.storage import types
 
-revision = "0024"
+revision = "0026"
 down_revision = "0025"
 branch_labels = None
 depends_on = None
