@@ -180,7 +180,7 @@ def _filtered(asked: ORMExecuteState) -> Result[Any] | None:
         return None
     if not asked.is_orm_statement or not hasattr(asked.statement, "options"):
         raise TypeError(f"In a session of a person this cannot be filtered: {asked.statement}")
-    values = {_SHUT: _closed(asked.session, person), _ASKER: person.name}
+    values = {_SHUT: _closed(asked.session, person), _ASKER: _author(person)}
     asked.parameters = asked.parameters or {}
     return asked.invoke_statement(asked.statement.options(FILTERS), params=values)
 
@@ -199,6 +199,14 @@ def _enters(project_id: int, names: list[str] | None, person: Person) -> bool:
     # A token of less than its person's role still enters where its person does.
     rules = (person.rank if isinstance(person, Bearer) else person.role) is Role.ADMIN
     return rules or names is None or person.name in names
+
+
+def _author(person: Person) -> str | None:
+    """Whose the rows without a project are; nobody's for a token that enters some projects alone.
+
+    In SQL null is equal to nothing, so to no author either.
+    """
+    return person.name if _named(person) is None else None
 
 
 def _named(person: Person) -> frozenset[int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from sqlalchemy import delete, exists, func, literal, select, text, update
 from sqlalchemy.orm import Session, aliased
 
 import backend
-from backend.domain import Box, DetectionRef, Job, Person, Role
+from backend.domain import Bearer, Box, DetectionRef, Job, Person, Role
 from backend.errors import NotFound
 from backend.jobs import kinds, listing, outlook, queue
 from backend.labels import images, labelling
@@ -163,6 +164,22 @@ def test_a_job_without_a_project_is_its_authors_and_the_admins(database: Databas
             queue.cancel(session, hers)
     with database.write(info=doors.asked_by(ADA)) as session, session.begin():
         assert queue.cancel(session, hers).id == hers
+
+
+def test_a_token_for_some_projects_finds_no_job_without_one(database: Database) -> None:
+    with database.write.begin() as session:
+        named = catalogue.create(session, "boards").id
+        found = {command_line_job(session, author).id for author in (LARS.name, "")}
+    of_all = Bearer(LARS.name, LARS.role, 1, LARS.role)
+    for rank, of_one in product((Role.LABELER, Role.ADMIN), (frozenset({named}), frozenset[int]())):
+        narrow = Bearer(LARS.name, rank, 1, rank, of_one)
+        with database.read(info=doors.asked_by(narrow)) as session:
+            assert listing.find(session) == []
+            for job in found:
+                with pytest.raises(NotFound):
+                    queue.get(session, job)
+    with database.read(info=doors.asked_by(of_all)) as session:
+        assert len(listing.find(session)) == 1
 
 
 def test_a_place_in_the_queue_counts_the_jobs_that_are_shut(
