@@ -79,6 +79,9 @@ def test_guesses_at_tokens_are_bounded_by_their_address(premises: Premises) -> N
     said = [who(wrong, "10.0.0.1") for _ in range(31)]
     assert said == ["nobody"] * 30 + ["waits"]
     assert [who(right, one) for one in ("10.0.0.1", "10.0.0.2")] == ["waits", "ana"]
+    # Once it is known, an ended one of another program beside it holds it up no more.
+    assert who(right, "10.0.0.1") == "ana"
+    assert who({"authorization": "Bearer "}, "10.0.0.1") == "nobody"
 
 
 def test_a_token_that_ends_is_shut_out_and_its_use_is_seen(
