@@ -17,6 +17,8 @@ from backend import safe_pictures
 from backend.errors import Invalid
 
 MOST_OF_A_PICTURE = 64_000_000
+# What a file is called until it is taken: whoever finds it so knows that nobody did.
+BODY = "body"
 LONGEST = 200  # bytes of a name: what file systems take
 
 
@@ -28,20 +30,20 @@ async def receive(at: Premises, project: str, parts: AsyncIterator[bytes]) -> Re
     digest = hashlib.sha256()
     with ExitStack() as broken:
         broken.callback(shutil.rmtree, folder, ignore_errors=True)
-        with (folder / "body").open("wb") as out:
+        with (folder / BODY).open("wb") as out:
             async for part in parts:
                 at.uploads.take(folder.name, len(part))
                 digest.update(part)
                 out.write(part)
-        if not (folder / "body").stat().st_size:
+        if not (folder / BODY).stat().st_size:
             raise Invalid("The body of the request is the file, and it is empty.")
         broken.pop_all()
-    return Received(folder / "body", digest.hexdigest())
+    return Received(folder / BODY, digest.hexdigest())
 
 
 def named(file: Received, name: str) -> Path:
     """The file under the name that says what it is."""
-    plain = Path(name).name == name and name not in ("", ".", "..") and name.isprintable()
+    plain = Path(name).name == name and name not in ("", ".", "..", BODY) and name.isprintable()
     if not plain or "\\" in name or len(name.encode()) > LONGEST:
         raise Invalid(f"{name[:100]!r} is not a name that a file may have here.")
     return file.path.rename(file.path.with_name(name))

@@ -78,6 +78,7 @@ def test_what_is_too_large_or_strange_is_refused_in_a_sentence(desk: Desk) -> No
     sent = {
         "empty.zip": (b"", 400),
         "..": (b"x", 400),
+        "body": (b"x", 400),
         "a/b.zip": (b"x", 400),
         "a\\b.zip": (b"x", 400),
         "x" * 201: (b"x", 422),
