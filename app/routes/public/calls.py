@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app.edge import slashes
 from app.operations import uploads
 from app.operations.operation import Desk, Operation, Received
 from app.premises import Premises
@@ -80,9 +81,11 @@ class Call:
         return self.at.asker
 
     def _subject(self) -> str:
-        """What it is about, as the address has it."""
-        named = (f"{name} {self.given[name]}" for name in self.operation.parameters)
-        return ", ".join(named)
+        """What it is about, as the address has it; what is made is called as it was asked for."""
+        named = {name: str(self.given[name]) for name in self.operation.parameters}
+        if not named and (called := getattr(self.given.get("asked"), "name", "")):
+            named = {"name": called}
+        return ", ".join(f"{name} {slashes.name(value)}" for name, value in named.items())
 
     def _digest(self) -> str:
         """Of all that was sent."""

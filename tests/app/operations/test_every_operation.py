@@ -104,6 +104,17 @@ def test_what_changes_something_is_written_down_and_counts_once_a_key(
     assert len(desk.sent() - before) == (name == "import")
 
 
+def test_what_is_written_down_calls_a_project_as_it_is_called(desk: Desk) -> None:
+    desk.site.again()
+    headers = desk.headers("ada")
+    made = desk.site.client.post(f"{PUBLIC}/projects", json={"name": "lot 7 / a"}, headers=headers)
+    assert made.status_code == 200, made.text
+    url = f"{PUBLIC}/projects/lot%207%20%2F%20a/export"
+    asked = desk.site.client.post(url, json={"format": "coco"}, headers=headers)
+    assert asked.status_code == 200, asked.text
+    assert [one.subject for one in desk.uses()] == ["project lot 7 / a", "name lot 7 / a"]
+
+
 def test_a_key_means_one_thing(desk: Desk) -> None:
     desk.site.again()
     key = {"idempotency-key": "k 2"}
