@@ -212,13 +212,15 @@ class Loupe:
     def _file(self, target: Path, name: str, /, **given: Any) -> Path:
         """All of it, or what stood there before."""
         part = target.with_name(f"{target.name}.part")
-
-        def keep(told: IO[bytes]) -> None:
-            with part.open("wb") as out:
-                shutil.copyfileobj(told, out)
-
         try:
-            self._asked(name, given, keep)
+            # Opened before anything is asked: what stands in its way is not the site's.
+            with part.open("wb") as out:
+
+                def keep(told: IO[bytes]) -> None:
+                    out.seek(out.truncate(0))
+                    shutil.copyfileobj(told, out)
+
+                self._asked(name, given, keep)
             return part.replace(target)
         finally:
             part.unlink(missing_ok=True)
@@ -239,7 +241,8 @@ class Loupe:
                 with error:
                     if not left or error.code not in AGAIN:
                         raise _refusal(error) from None
-                    time.sleep(float(error.headers.get("retry-after", WAIT)))
+                    told = error.headers.get("retry-after", "")
+                    time.sleep(float(told) if told.isdecimal() else WAIT)
             except (OSError, HTTPException) as error:
                 if not left:
                     raise Unavailable(f"{self._address} does not answer: {error}.") from error

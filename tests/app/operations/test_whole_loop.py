@@ -95,6 +95,11 @@ def test_pictures_and_labels_go_out_and_come_in_by_the_client(
         next(loupe.images("nowhere"))
 
 
+def test_where_no_file_can_be_written_nobody_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        Loupe("no token", "http://nobody.invalid").download(7, tmp_path / "nowhere" / "boards.zip")
+
+
 def test_the_whole_loop_goes_by_curl(served: Served, tmp_path: Path) -> None:
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed.")
