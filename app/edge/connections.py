@@ -11,13 +11,12 @@ from typing import Any, ClassVar
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from app.edge import problems
+
 log = logging.getLogger(__name__)
 
-TOO_SLOW = b'{"error": "The request arrives so slowly that it was ended; send it again."}'
-ANSWER = (
-    b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\nconnection: close\r\n"
-    b"content-length: %d\r\n\r\n%s" % (len(TOO_SLOW), TOO_SLOW)
-)
+TOO_SLOW = "The request arrives so slowly that it was ended; send it again."
+ANSWER = b"HTTP/1.1 408 Request Timeout\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +112,12 @@ class Connection(H11Protocol):
             self.transport.abort()
             return
         if self.cycle is None or not self.cycle.response_started:
-            self.transport.write(ANSWER)
+            # Of a head that is not whole nobody knows the address.
+            self.transport.write(_answer(self.scope["path"] if phase is Phase.BODY else ""))
         self.transport.close()
+
+
+def _answer(path: str) -> bytes:
+    told = problems.refusal(path, 408, TOO_SLOW, {"connection": "close"})
+    heads = (b"%s: %s\r\n" % one for one in told.raw_headers)
+    return b"".join([ANSWER, *heads, b"\r\n", bytes(told.body)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
@@ -23,6 +24,7 @@ SECONDS = 1.5
 WHOLE = 400_000
 PART = bytes(50_000)
 PUT = b"PUT / HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n" % WHOLE
+PUT_API = PUT.replace(b"PUT /", b"PUT /api/v1/import")
 GET = b"GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"
 MANY = 800  # parts of an answer, more than all buffers between two processes hold
 
@@ -52,7 +54,8 @@ async def give(_: Request) -> Response:
 def port() -> Iterator[int]:
     """A site that takes and gives, served as Loupe is."""
     number = running.free_port()
-    app = Starlette(routes=[Route("/", take, methods=["PUT"]), Route("/", give)])
+    takes = [Route(path, take, methods=["PUT"]) for path in ("/", "/api/v1/import")]
+    app = Starlette(routes=[*takes, Route("/", give)])
     served = uvicorn.Server(server.configured(app, "127.0.0.1", number, Quick))
     thread = threading.Thread(target=served.run)
     thread.start()
@@ -84,10 +87,14 @@ def test_heads_and_bodies_that_trickle_are_ended(port: int) -> None:
         (b"GET / HTTP/1.1\r\n", b"A: b\r\n"),
         (PUT, b"."),
         (PUT, b""),
+        (PUT_API, b""),
     ]
     with ThreadPoolExecutor(len(trickles)) as at_once:
         said = list(at_once.map(lambda one: trickled(port, *one), trickles))
-    assert [one.startswith(connections.ANSWER[:20]) for one in said] == [True] * len(trickles)
+    assert [one.startswith(connections.ANSWER) for one in said] == [True] * len(trickles)
+    told = [json.loads(one.partition(b"\r\n\r\n")[2]) for one in said]
+    assert [one.get("error") for one in told] == [connections.TOO_SLOW] * 5 + [None]
+    assert (told[-1]["status"], told[-1]["detail"]) == (408, connections.TOO_SLOW)
 
 
 def test_a_body_may_take_its_time_as_long_as_it_moves(port: int) -> None:
