@@ -94,7 +94,8 @@ def _files(one: Operation) -> Callable[..., Response]:
         told: Response = one.work(at, **given)
         return told
 
-    return _signed(pools.heavy(answer), _parameters(one), one)
+    pool = pools.picture if one.sends.startswith("image/") else pools.heavy
+    return _signed(pool(answer), _parameters(one), one)
 
 
 def _parameters(one: Operation) -> Parameters:
