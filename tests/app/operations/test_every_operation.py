@@ -12,7 +12,8 @@ from backend.domain import Role
 from tests.app.conftest import WRITE
 from tests.app.operations import desk as desks
 from tests.app.operations.desk import NARROW, PEOPLE, PUBLIC, Desk
-from tests.app.routes.referring import NOTHING, OTHER, OWN, SHUT
+from tests.app.routes.referring import MODELS, NOTHING, OTHER, OWN, SHUT
+from tests.everything import CLASS
 
 RANKS = [Role.VIEWER, Role.LABELER, Role.ADMIN]
 EVERY = sorted(OPERATIONS)
@@ -58,6 +59,30 @@ def test_a_token_for_some_projects_enters_no_other(desk: Desk, name: str) -> Non
     assert answer.status_code == 404, answer.text[:300]
     assert desk.site.rows.stand()
     assert desk.ask(name, NARROW, SHUT).status_code == 404
+
+
+@pytest.mark.parametrize("where", [OTHER, SHUT])
+def test_what_is_spoken_of_lies_in_the_project_that_is_asked(desk: Desk, where: str) -> None:
+    own, there = desk.site.places[OWN], desk.site.places[where].things
+    image, run, of = own.things.images[0], own.things.run, f"/projects/{own.things.project}"
+    ref = {"run": there.run, "image": there.images[0], "idx": 0}
+    box = {"x1": 4, "y1": 4, "x2": 20, "y2": 20, "label": CLASS, "detection": ref}
+    foreign, model = there.images[0], f"v{MODELS[where]}"
+    for method, path, sent in (
+        ("PUT", f"/images/{image}/labels", {"version": own.version, "boxes": [box]}),
+        ("POST", f"/runs/{run}/decide", {"images": [{"image": foreign, "board": "fail"}]}),
+        ("POST", f"{of}/detect", {"model": "v1", "images": [foreign]}),
+        ("POST", f"{of}/detect", {"model": model}),
+        ("POST", f"{of}/propose", {"images": [foreign]}),
+        ("POST", f"{of}/train", {"family": "yolo", "start": model}),
+        ("GET", f"/runs/{run}/compare/{there.run}", None),
+    ):
+        for who in ("lars", "ada"):
+            desk.site.again()
+            headers = desk.headers(who)
+            answer = desk.site.client.request(method, PUBLIC + path, json=sent, headers=headers)
+            assert answer.status_code in (400, 404), (path, who, answer.text[:300])
+            assert desk.site.rows.stand(), (path, who)
 
 
 def test_a_token_for_some_projects_lists_those_alone_and_makes_none(desk: Desk) -> None:
