@@ -16,7 +16,7 @@ from sqlalchemy import MetaData, select
 from backend.domain import Role
 from backend.errors import Invalid, Refused
 from backend.labels import gallery, labelling, samples
-from backend.projects import catalogue, people
+from backend.projects import catalogue, people, tokens
 from backend.storage import engine, schema
 from backend.storage.engine import Database
 from backend.storage.files import Files
@@ -96,18 +96,28 @@ def test_a_home_comes_back_as_it_was_on_either_database(
         assert catalogue.create(session, "next").id > board.id
 
 
-def test_nobody_is_logged_in_after_a_restore(home: Any, kind: str, tmp_path: Path) -> None:
+def test_nobody_is_logged_in_and_no_token_goes_on_after_a_restore(
+    home: Any, kind: str, tmp_path: Path
+) -> None:
     database, files = home(kind)
     with database.write.begin() as session:
         people.add(session, "ana", Role.ADMIN, "correct horse")
         row = {"id": "x", "person": "ana", "address": "", "browser": ""}
         session.add(LoginRow(**row, began=now(), seen=now()))
+        token, secret = tokens.add(session, "line 3", "ana")
+        asker = tokens.find(session, tokens.digest(secret), None)
+        assert asker is not None
+        tokens.used(session, asker, "train", "project boards", "", "d" * 64)
     backup.write(database, files, tmp_path / "b")
     again, store = home(kind)
     backup.read(tmp_path / "b", again, store)
     with again.read.begin() as session:
         assert [one.name for one in people.everyone(session)] == ["ana"]
         assert session.scalars(select(LoginRow.id)).all() == []
+        assert tokens.find(session, tokens.digest(secret), None) is None
+        assert [(one.token, one.person) for one in tokens.uses(session)] == [("line 3", "ana")]
+    with again.write.begin() as session:
+        assert tokens.add(session, "line 3", "ana")[0].id > token.id
 
 
 def test_a_site_goes_on_while_it_is_copied(home: Any, kind: str, tmp_path: Path) -> None:
