@@ -151,6 +151,13 @@ def _publish_files(at: tools.Tools, project: str, stage: str, as_json: bool) -> 
         if made.left_out:
             stay = ", ".join(f"{count:,} {state}" for state, count in made.left_out.items())
             terminal.say(f"Left out by their state: {stay}.")
+        for problem in made.problems[:SHOWN]:
+            terminal.warn(f"{problem.file}: {problem.reason}")
+        if len(made.problems) > SHOWN:
+            terminal.warn(f"And {len(made.problems) - SHOWN:,} more; --json tells all of them.")
+    if made.problems:
+        told_ = many(len(made.problems), "thing stays", "things stay")
+        raise Refused(f"{told_} here, for the reasons above; everything else is on the stage.")
 
 
 def _load(at: tools.Tools) -> str:
