@@ -1,6 +1,6 @@
 """Puts the pictures of a project onto a stage as files, their labels, goldens and lots beside them.
 
-They are laid out in a folder first, as an export in COCO: what PUT takes has its own name on disk.
+They are laid out in a folder first, as an export: what PUT takes has its own name on disk.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from backend.domain import Task
 from backend.errors import Refused, Unavailable
 from backend.incoming import fetched, names, stages
 from backend.incoming.names import Stage
 from backend.labels import exports
 from backend.labels.exports import Exported
+from backend.projects import catalogue
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from backend.warehouse.address import Address
 from backend.warehouse.dialects.snowflake_connection import Connection
 from backend.words import many
 
-FORMAT = "coco"  # carries boxes and splits; goldens and lots travel beside every format
+# What carries all that there is; goldens and lots travel beside every format.
+FORMATS = {Task.DETECT: "coco", Task.CLASSIFY: "folders"}
 PUT = "PUT %s %s AUTO_COMPRESS = FALSE OVERWRITE = TRUE PARALLEL = 10"
 AT_ONCE = 1000  # files of one PUT
 Told = Callable[[int, int], None]
@@ -57,7 +60,8 @@ def put(outgoing: Outgoing, project: str, said: str) -> Exported:
         before = {one.name for one in stages.listed(connection, place)}
         try:
             with outgoing.database.read.begin() as session:
-                made = exports.run(session, outgoing.files, project, folder, FORMAT, outgoing.told)
+                form = FORMATS[catalogue.find(session, project).task]
+                made = exports.run(session, outgoing.files, project, folder, form, outgoing.told)
             _refuse_strange(place, before - set(_names(place, folder)))
             for one in _folders(folder):
                 _put(connection, place, folder, one)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain import Box, Split, State
+from backend.domain import Box, Split, State, Task
 from backend.errors import Refused
 from backend.incoming import putting
 from backend.incoming.putting import Outgoing
@@ -87,6 +87,32 @@ def told_elsewhere(house: House) -> list[tuple[object, ...]]:
         return told(back, "back")
     finally:
         back.close()
+
+
+def test_classes_of_pictures_come_back_and_what_is_lost_is_told(
+    house: House, sqlite: Database, files: Files, tmp_path: Path
+) -> None:
+    drawn = list(snow.draw(tmp_path / "drawn", 1, 3).values())
+    names = ("a/good one.png", "b.png", "lost.png")
+    with sqlite.write.begin() as session:
+        project = catalogue.create(session, "parts", task=Task.CLASSIFY, classes=["good", "bad"])
+        new = [NewImage(one, files.put(of), 16, 16) for one, of in zip(names, drawn, strict=True)]
+        images.add(session, project.id, new, "ana")
+        ids = images.ids(session, project.id, names)
+        for name, label in zip(names, ("good", "bad", "bad"), strict=True):
+            labelling.save(session, ids[name], 0, [], "ana", state=State.DONE, label=label)
+    files.local_path(new[2].sha256).unlink()
+    done = putting.put(outgoing(house, sqlite, files), "parts", "@pictures/parts")
+    assert [(one.file, "not in the store" in one.reason) for one in done.problems] == [
+        ("lost.png", True)
+    ]
+    house.import_("back", "@pictures/parts")
+    back = engine.open_url(f"sqlite:///{house.home / 'loupe.db'}")
+    with back.read() as session:
+        project = catalogue.find(session, "back")
+        found = {name: images.find(session, project.id, name).label for name in names[:2]}
+    back.close()
+    assert (project.task, found) == (Task.CLASSIFY, {names[0]: "good", names[1]: "bad"})
 
 
 def test_a_place_with_files_of_somebody_else_is_left_as_it_is(
