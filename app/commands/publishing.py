@@ -17,7 +17,7 @@ from backend.errors import Refused, Unavailable
 from backend.jobs import kinds, presence, queue
 from backend.models import registry
 from backend.projects import catalogue
-from backend.warehouse import address, loading, outbox, pictures, standing
+from backend.warehouse import address, ledger, loading, outbox, pictures, standing, tables
 from backend.warehouse.inside import versions
 from backend.words import many
 
@@ -112,7 +112,10 @@ def _publish_results(
     with at.database.write.begin() as session:
         project_ = catalogue.find(session, project)
         if outbox.install(session):
-            outbox.enlist_all(session)
+            # What has changed meanwhile is not known: what the warehouse has is looked at, too.
+            ledger.set_laid(session, "")
+            light = [name for name, kind in tables.KINDS.items() if not kind.heavy]
+            outbox.enlist_all(session, light)
     largest = pictures.LARGEST[where.dialect]
     sent = pictures.enlist(at.database, at.files, project_.id, largest) if images else None
     if sent is not None and not as_json:

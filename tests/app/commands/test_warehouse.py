@@ -8,8 +8,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete
 
 from backend import settings
+from backend.domain import Run
+from backend.projects import catalogue
+from backend.storage import engine, findings, types
+from backend.storage.tables import RunRow
+from backend.warehouse import ledger, outbox
 from tests import fronts
 from tests.app.conftest import Said
 
@@ -66,6 +72,33 @@ def test_pictures_are_published_where_they_are_asked_for(loupe: Said, file: Path
     assert found == 4
     code, _, err = loupe("publish", "demo", "out.zip", "--images")
     assert (code, "leave out OUT" in err) == (1, True)
+
+
+def test_what_went_while_nothing_was_noted_goes_there_too_and_no_picture_twice(
+    loupe: Said, file: Path
+) -> None:
+    assert loupe("sample", "demo", "--images", "3")[0] == 0
+    at = engine.connect(settings.current())
+    with at.write.begin() as session:
+        project = catalogue.find(session, "demo").id
+        findings.start(session, Run(7, "v1", "golden", types.now(), project))
+    assert loupe("publish", "demo", "--images")[0] == 0
+    assert runs(file) == [(7,)]
+    with at.write.begin() as session:
+        outbox.remove(session)  # as where no warehouse is named for a while
+        session.execute(delete(RunRow))
+    assert loupe("publish", "demo", "--images")[0] == 0
+    assert runs(file) == []
+    with at.read() as session:
+        last = ledger.last_loaded(session)
+    at.close()
+    assert last is not None
+    assert "picture" not in last.rows
+
+
+def runs(file: Path) -> list[tuple[int]]:
+    with closing(sqlite3.connect(file)) as lite:
+        return lite.execute("SELECT id FROM loupe_run_now").fetchall()
 
 
 def test_a_named_query_is_asked_with_its_values(loupe: Said, file: Path) -> None:
