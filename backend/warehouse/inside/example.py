@@ -31,7 +31,8 @@ FULLEST = Query(
 def script(address: Address, stage: Sequence[str], nodes: int, egress: str) -> list[str]:
     """The set-up: rights, a stage, a pool of cards, and no way out but those hosts.
 
-    `stage` has the names of the stage as far as told; of none that is there anyway.
+    `stage` has the names of the stage as far as told, as they are called there; of none that is
+    there anyway.
     """
     options = addresses.named(address)
     database, schema = (administration.quoted(options.get(one)) for one in ("database", "schema"))
@@ -41,12 +42,18 @@ def script(address: Address, stage: Sequence[str], nodes: int, egress: str) -> l
             raise Invalid(f"{host[:80]!r} is no host with its port, such as example.org:443.")
     place = f"{database}.{schema}"
     home = [database, schema][: 3 - len(stage)]
-    whole = ".".join([*home, *map(administration.quoted, stage)])
-    told = [
-        *administration.script(address),
-        *([f"CREATE STAGE IF NOT EXISTS {whole};"] if stage else []),
+    whole = ".".join([*home, *map(_exactly, stage)])
+    role = administration.quoted(options.get("role"))
+    told = administration.script(address)
+    if stage:
+        told += [
+            f"CREATE STAGE IF NOT EXISTS {whole};",
+            f"GRANT READ, WRITE ON STAGE {whole} TO ROLE {role};",
+        ]
+    told += [
         f"CREATE COMPUTE POOL IF NOT EXISTS {POOL} MIN_NODES = 1 MAX_NODES = {nodes} "
         "INSTANCE_FAMILY = GPU_NV_S AUTO_SUSPEND_SECS = 300;",
+        f"GRANT USAGE ON COMPUTE POOL {POOL} TO ROLE {role};",
     ]
     if hosts:
         listed = ", ".join(f"'{one}'" for one in hosts)
@@ -55,5 +62,13 @@ def script(address: Address, stage: Sequence[str], nodes: int, egress: str) -> l
             f"VALUE_LIST = ({listed});",
             f"CREATE EXTERNAL ACCESS INTEGRATION IF NOT EXISTS {RULE} "
             f"ALLOWED_NETWORK_RULES = ({place}.{RULE}) ENABLED = TRUE;",
+            f"GRANT USAGE ON INTEGRATION {RULE} TO ROLE {role};",
         ]
     return told
+
+
+def _exactly(name: str) -> str:
+    """A name as it is called there, which is in capitals unless it stands in quotes."""
+    if name == name.upper():
+        return administration.quoted(name)
+    return '"' + name.replace('"', '""') + '"'

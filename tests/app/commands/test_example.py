@@ -50,10 +50,14 @@ def test_the_set_up_lets_nothing_out_but_the_hosts_that_somebody_names() -> None
     assert "CREATE STAGE IF NOT EXISTS d.s.E;" in told
     whole = example.script(SNOWFLAKE, ("X", "y z", 'E"'), 5, "")
     assert 'CREATE STAGE IF NOT EXISTS X."y z"."E""";' in whole
-    assert "MAX_NODES = 5" in told[-1]
+    assert "GRANT READ, WRITE ON STAGE d.s.E TO ROLE r;" in told
+    small = example.script(SNOWFLAKE, ("day",), 5, "")
+    assert 'CREATE STAGE IF NOT EXISTS d.s."day";' in small
+    assert "MAX_NODES = 5" in told[-2]
+    assert told[-1] == "GRANT USAGE ON COMPUTE POOL LOUPE_EXAMPLE TO ROLE r;"
     assert not any("EGRESS" in one or "EXTERNAL" in one for one in told)
     told = example.script(SNOWFLAKE, (), 5, "a.example:443,b.example:8080")
-    assert "VALUE_LIST = ('a.example:443', 'b.example:8080');" in told[-2]
+    assert "VALUE_LIST = ('a.example:443', 'b.example:8080');" in told[-3]
     for hostile in ("x'); DROP TABLE y; --:443", "0.0.0.0/0", "*:443"):
         with pytest.raises(Invalid, match="is no host with its port"):
             example.script(SNOWFLAKE, (), 5, hostile)
