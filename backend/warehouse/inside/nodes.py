@@ -25,8 +25,8 @@ def asked_for(count: int) -> Iterator[str]:
         yield "This is not Snowflake's container runtime: no node is asked for."
         return
     scale = importlib.import_module(RUNTIME).scale_cluster
-    scale(count)
     try:
+        scale(count)
         yield f"{count} nodes are there."
     finally:
         scale(ALONE)

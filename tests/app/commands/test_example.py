@@ -70,13 +70,16 @@ def test_nodes_are_asked_for_where_there_are_any(
         assert told.startswith("This is not Snowflake's container runtime")
     (tmp_path / "runtime_cluster.py").write_text(
         "asked = []\ndef scale_cluster(nodes):\n    asked.append(nodes)\n"
+        "    if nodes > 9:\n        raise TimeoutError\n"
     )
     monkeypatch.setattr(ml, "__path__", [*ml.__path__, str(tmp_path)])
     with nodes.asked_for(5) as told:
         assert told == "5 nodes are there."
     with pytest.raises(KeyError), nodes.asked_for(3):
         raise KeyError
-    assert sys.modules.pop(nodes.RUNTIME).asked == [5, 1, 3, 1]
+    with pytest.raises(TimeoutError), nodes.asked_for(10):
+        pass
+    assert sys.modules.pop(nodes.RUNTIME).asked == [5, 1, 3, 1, 10, 1]
 
 
 def test_what_came_of_a_walk_is_said_in_parts() -> None:
