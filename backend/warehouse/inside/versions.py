@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -185,9 +185,13 @@ class Registry:
             found.create_service(
                 service_name=service, service_compute_pool=pool, ingress_enabled=False
             )
-            return found.run(rows, function_name="predict", service_name=service)
-        finally:
-            found.delete_service(service)
+            answer = found.run(rows, function_name="predict", service_name=service)
+        except BaseException:
+            with suppress(ValueError):  # of one that was not even made: why not is what counts
+                found.delete_service(service)
+            raise
+        found.delete_service(service)
+        return answer
 
     def service(self, name: str, version: str, pool: str) -> str:
         """The deployment of a version on a compute pool as Snowflake's library writes it."""

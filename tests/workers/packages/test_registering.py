@@ -129,7 +129,9 @@ class Library:
         self.said.append(name)
         return self
 
-    def create_service(self, *, service_name: str, **_: object) -> None:
+    def create_service(self, *, service_name: str, service_compute_pool: str, **_: object) -> None:
+        if service_compute_pool == "NONE":
+            raise ValueError("There is no such pool.")
         self.said.append(f"made {service_name}")
 
     def run(self, rows: pd.DataFrame, *, service_name: str, **_: object) -> pd.DataFrame:
@@ -138,6 +140,8 @@ class Library:
         return pd.DataFrame({"RESULT": [service_name]})
 
     def delete_service(self, name: str) -> None:
+        if f"made {name}" not in self.said:
+            raise ValueError("There is no such service.")
         self.said.append(f"gone {name}")
 
     def show_models(self) -> pd.DataFrame:
@@ -178,3 +182,6 @@ def test_a_service_that_is_tried_goes_again_whatever_comes_of_it() -> None:
     with pytest.raises(ValueError, match="nothing to look at"):
         there.serve("boards", "v1", "POOL", pd.DataFrame({"IMAGE": []}))
     assert library.said == ["v1", "made boards_v1", "gone boards_v1"] * 2
+    there = versions.Registry(Library(("", ""), {"BOARDS": {}}))
+    with pytest.raises(ValueError, match="no such pool"):
+        there.serve("boards", "v1", "NONE", pd.DataFrame({"IMAGE": [b"x"]}))
