@@ -163,9 +163,10 @@ class _Loader:
         """What it lacks of our tables and views is made, and what a kind lacks is published."""
         wanted = layouts.of(self.address)
         with self.database.read.begin() as session:
-            known = layouts.read(ledger.laid(session))
-        if known == wanted:
+            noted = ledger.laid(session)
+        if noted == str(wanted):
             return
+        known = layouts.read(noted)
         self._step("laying tables")
         warehouse.lay()
         lacking = known.lacks(wanted)

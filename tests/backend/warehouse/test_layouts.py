@@ -67,6 +67,14 @@ def test_a_kind_with_a_new_column_is_sent_alone(house: Publishing) -> None:
     assert known(house) == before
 
 
+def test_kinds_that_come_in_another_order_send_nothing(house: Publishing) -> None:
+    before = known(house)
+    turned = dict(reversed(list(before.kinds.items())))
+    assert sent_again(house, str(replace(before, kinds=turned))) == {}
+    with house.database.read() as session:
+        assert ledger.laid(session) == str(before)
+
+
 def test_pictures_that_are_there_are_not_sent_where_nothing_is_known(
     house: Publishing, files: Files
 ) -> None:
