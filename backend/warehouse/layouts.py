@@ -12,8 +12,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.storage.tables import PictureRow
-from backend.warehouse import views
 from backend.warehouse.address import Address
+from backend.warehouse.dialects import base
 from backend.warehouse.shapes import RowKind
 from backend.warehouse.tables import KINDS
 
@@ -48,7 +48,8 @@ class Layout:
 def of(address: Address) -> Layout:
     """What a warehouse ought to have."""
     kinds = {name: _named(_columns(kind)) for name, kind in KINDS.items()}
-    return Layout(address.digest, _named(sorted(views.of(address.dialect).items())), kinds)
+    shown = base.shown(address.dialect, ())
+    return Layout(address.digest, _named(sorted(shown.items())), kinds)
 
 
 def read(text: str) -> Layout:
