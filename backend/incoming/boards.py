@@ -145,4 +145,4 @@ def sentences(found: Joined) -> Iterator[str]:
     pictures = many(found.pictures, "picture is", "pictures are")
     yield f"{pictures} of boards that the table tells a lot of; of {found.changed:,} it is new."
     if found.without:
-        yield f"{many(found.without, 'picture is', 'pictures are')} of other boards."
+        yield f"It tells no one lot for {many(found.without, 'picture')}: nothing changes there."

@@ -83,6 +83,7 @@ def test_values_of_a_column_become_the_lots_of_pictures(
     }  # fmt: skip
     assert lots(database) == {**PICTURES, **wanted}
     assert join(database, connection, "line").changed == 0
+    assert "no one lot for 3 pictures" in [*boards.sentences(found)][1]
 
 
 def test_several_columns_make_one_lot_and_a_missing_value_is_left_out(
