@@ -129,7 +129,7 @@ def columns(connection: Connection, said: str) -> tuple[tuple[str, ...], list[st
     """The names of a table, and those of its columns."""
     parts = names.table(said.removeprefix(START))
     # A database's own information schema tells of its tables.
-    home = f"{in_sql(parts[0])}." if len(parts) == 3 else ""
+    home = f"{names.quoted(parts[0]).replace('%', '%%')}." if len(parts) == 3 else ""
     schema = parts[-2] if len(parts) > 1 else None
     query = COLUMNS.replace("information_schema", f"{home}information_schema")
     there = [str(name) for (name,) in connection.ask(query, (parts[-1], schema))]
@@ -139,8 +139,10 @@ def columns(connection: Connection, said: str) -> tuple[tuple[str, ...], list[st
 
 
 def in_sql(name: str) -> str:
-    """A name in a statement into which the connector binds values."""
-    return names.quoted(name).replace("%", "%%")
+    """A name where the connector binds values, in quotes: one may be a word of SQL."""
+    told = names.quoted(name)
+    told = told if told.startswith('"') else f'"{told}"'
+    return told.replace("%", "%%")
 
 
 def opened(connection: Connection, place: str, said: str, asked: Asked) -> Table:

@@ -96,6 +96,16 @@ def test_several_columns_make_one_lot_and_a_missing_value_is_left_out(
     assert found["A2.jpg"] == "L2 · 2026-07-02"
 
 
+def test_a_column_may_be_called_as_a_word_of_sql(
+    place: Place, database: Database, connection: Connection
+) -> None:
+    fill(database)
+    place.change('CREATE TABLE words ("ORDER" VARCHAR, "GROUP" VARCHAR)')
+    connection.ask("INSERT INTO words SELECT %s, %s", ("A1", "L1"))
+    there = boards.opened(connection, "words", "group", "order")
+    assert boards.join(database, "boards", there).changed == 2
+
+
 @pytest.mark.parametrize(
     ("words", "refused"),
     [
