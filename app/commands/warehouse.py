@@ -192,7 +192,8 @@ def _apply(at: tools.Tools, admin: str) -> None:
 
 def _rehearse(at: tools.Tools, pool: str, as_json: bool) -> None:
     found = []
-    where, scratch = address.needed(at.settings), loading.scratch(at.settings) / "trial"
+    # A load that begins meanwhile takes away what lies in the folder of loads.
+    where, scratch = address.needed(at.settings), at.settings.cache / "warehouse-trial"
     for one in administration.rehearse(where, scratch, pool):
         found.append(one)
         if not as_json:
