@@ -17,6 +17,7 @@ from app.commands import tools
 from backend import families
 from backend.errors import Invalid, LoupeError, Refused
 from backend.incoming import names, putting, stages
+from backend.projects import catalogue
 from backend.runs import drawn
 from backend.warehouse import administration, loading
 from backend.warehouse.address import Address
@@ -140,7 +141,10 @@ def _train(made: Walk, folder: Path) -> None:
     if not voc:
         voc = str(folder / "voc")
         source = f"{made.project}-drawn"
-        made.do("draw", "sample", source, "--images", chosen["images"])
+        with made.at.database.read.begin() as session:
+            is_drawn = catalogue.known(session, source)  # by an earlier walk
+        if not is_drawn:
+            made.do("draw", "sample", source, "--images", chosen["images"])
         made.do("draw", "export", source, voc, "--format", "voc")
     made.do("import", "import", made.project, voc, "--format", "voc")
     more = ["--epochs", chosen["epochs"], "--image-size", chosen["size"]]
