@@ -147,9 +147,13 @@ class Registry:
         except (SnowparkClientException, ValueError):
             # Another one may have been quicker: with this version, or with the model's first.
             self.refuse_known(name, version.version, version.origin, job)
-            if before or not self._versions(name):
+            there = self._versions(name)
+            if version.version.upper() in there:
+                self._complete(version)
+            elif before or not there:
                 raise
-            self._put(version)
+            else:
+                self._put(version)
         return f"{self._theirs.location}.{name.upper()}"
 
     def _complete(self, version: Version) -> None:

@@ -124,6 +124,7 @@ class Library:
     there: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     location: str = "D.S"
     said: list[str] = field(default_factory=list)
+    noted: str = '{"metrics": {"provenance": {"job": 1}}}'
 
     def version(self, name: str) -> Library:
         self.said.append(name)
@@ -144,6 +145,9 @@ class Library:
             raise ValueError("There is no such service.")
         self.said.append(f"gone {name}")
 
+    def set_metric(self, name: str, _: object) -> None:
+        self.said.append(name)
+
     def show_models(self) -> pd.DataFrame:
         return pd.DataFrame({"name": list(self.there)})
 
@@ -156,7 +160,7 @@ class Library:
     def log_model(self, model: object, *, model_name: str, version_name: str, **_: object) -> None:
         name, version = self.quicker
         if name not in self.there:
-            told = {"name": version, "metadata": '{"metrics": {"provenance": {"job": 1}}}'}
+            told = {"name": version, "metadata": self.noted}
             self.there[name] = {version: {**told, "model_spec": "weights-other.json"}}
             raise ValueError(f"Object '{name}' already exists.")
         made = {"name": version_name.upper(), "metadata": "{}", "model_spec": str(model)}
@@ -172,6 +176,16 @@ def test_of_two_that_register_at_once_each_version_is_made_once(tmp_path: Path) 
     library = Library(("BOARDS", "V2"))
     with pytest.raises(Refused, match=r"BOARDS V2 is in D\.S already"):
         versions.Registry(library).log(asked, 7)
+
+
+def test_a_version_that_was_made_before_something_went_wrong_is_completed(tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    figures = {"provenance": {"job": 7}}
+    origin, code = "weights-other.json", tmp_path / "code"
+    asked = versions.Version("boards", "v2", "it", origin, code, (), figures, "")
+    library = Library(("BOARDS", "V2"), noted="{}")
+    assert versions.Registry(library).log(asked, 7) == "D.S.BOARDS"
+    assert library.said == ["v2", "provenance"]
 
 
 def test_a_service_that_is_tried_goes_again_whatever_comes_of_it() -> None:
