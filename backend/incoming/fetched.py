@@ -169,6 +169,13 @@ def alone(home: Path, waits: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
+def if_free(home: Path) -> Iterator[bool]:
+    """Whether nobody is at work in such a folder; if so, nobody begins meanwhile."""
+    with (home / "lock").open("wb") as lock:
+        yield _locked(lock)
+
+
+@contextmanager
 def opened(home: Path, waits: Callable[[], None]) -> Iterator[Fetched]:
     """The files of a stage, for one process at a time."""
     with alone(home, waits):

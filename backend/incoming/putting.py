@@ -55,7 +55,7 @@ def put(outgoing: Outgoing, project: str, said: str) -> Exported:
         closing(Connection(outgoing.known)) as connection,
         fetched.alone(home, lambda: outgoing.told(0, 0)),
     ):
-        _clear(home)  # of what one left that was killed
+        _clear_left(home)
         folder = home / "set"
         before = {one.name for one in stages.listed(connection, place)}
         try:
@@ -76,6 +76,16 @@ def put_file(known: Address, path: Path, said: str) -> None:
     place = names.stage(said)
     with closing(Connection(known)) as connection:
         connection.ask(PUT, (f"file://{glob.escape(str(path))}", str(place)))
+
+
+def _clear_left(home: Path) -> None:
+    """Take away what those have left that were killed, for this place and for others."""
+    _clear(home)
+    for one in home.parent.iterdir():
+        if one != home and one.is_dir():
+            with fetched.if_free(one) as is_free:
+                if is_free:
+                    _clear(one)
 
 
 def _clear(home: Path) -> None:

@@ -124,6 +124,9 @@ def test_a_place_with_files_of_somebody_else_is_left_as_it_is(
     where = outgoing(house, sqlite, files)
     with pytest.raises(Refused, match="1 file that this project would not put there, such as a/"):
         putting.put(where, "boards", "@pictures/a")
+    left = house.home / "cache" / "outgoing" / "other" / "set"
+    left.mkdir(parents=True)  # as by one that was killed
     # What only begins as the place does is none of it; and once more is as good as once.
     for _ in range(2):
         assert putting.put(where, "boards", "@pictures/a/line").images == 3
+    assert not left.exists()
