@@ -129,4 +129,6 @@ def quoted(name: Any, dialect: str = "snowflake") -> str:
             f"{UNITS[dialect]}: see {addresses.SETTING} and the connection that it names."
         )
     plain = text.isidentifier() and text.isascii()
+    if dialect == "postgresql" and name and text != text.lower():  # it would be made small
+        plain = False
     return text if plain else '"' + text.replace('"', '""') + '"'

@@ -32,6 +32,7 @@ def test_names_in_the_sql_are_quoted_where_they_have_to_be() -> None:
 
 def test_a_name_that_the_warehouse_cannot_hold_is_refused_with_its_limit() -> None:
     assert administration.quoted("n" * 255) == "n" * 255
+    assert administration.quoted("Line7", "postgresql") == '"Line7"'
     assert administration.quoted("é" * 255) == '"' + "é" * 255 + '"'
     for name, dialect, limit in (
         ("n" * 256, "snowflake", "255 characters"),
