@@ -30,6 +30,7 @@ KNOWN = {
     "size": "640", "nodes": "5", "workers": "", "device": "auto", "egress": "",
     "picture": "example.png",
 }  # fmt: skip
+WRITTEN = (".png", ".jpg")
 PARTS = ("list", "fetch", "start", "decode", "forward", "write")
 
 
@@ -77,6 +78,8 @@ def walk(at: tools.Tools, stage: str, said: Sequence[str], quiet: bool) -> dict[
     picture = Path(chosen["picture"])
     if picture.exists() or not picture.parent.is_dir():
         raise Refused(f"{picture} is there already, or its folder is not; name picture=NEW.png.")
+    if picture.suffix.lower() not in WRITTEN:
+        raise Invalid(f"{picture.name[:80]} is no picture: {' or '.join(WRITTEN)}.")
     for line in _script(made):
         if not quiet:
             terminal.say(f"  {line}")

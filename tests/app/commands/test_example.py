@@ -39,6 +39,7 @@ def test_what_an_example_does_not_know_is_refused_before_anything_starts(
         (("@s/x", "family=golden"), "looks at pictures alone: family=yolo or faster_rcnn."),
         (("@s/x", "nodes=0"), "nodes=0 is no number from 1"),
         (("@s/x", f"picture={tmp_path / 'there.png'}"), "is there already"),
+        (("@s/x", "picture=boxes.txt"), "boxes.txt is no picture: .png or .jpg."),
         (("@s/x", "egress=everywhere"), "is no host with its port"),
     ):
         code, _, err = loupe("warehouse", "example", *words)
