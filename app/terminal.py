@@ -80,7 +80,9 @@ def progress(words: str, total: int | None = None, quiet: bool = False) -> Itera
         def told(done: int, total: int | None = None) -> None:
             if total:
                 bar.update(task, total=total)
-            bar.update(task, completed=done)
+            # Who does not know yet of how many waits until another one has ended.
+            named = f"{words}, waiting for another one" if total == 0 else words
+            bar.update(task, completed=done, description=named)
 
         yield told
 
