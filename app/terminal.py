@@ -69,7 +69,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 def progress(words: str, total: int | None = None, quiet: bool = False) -> Iterator[Told]:
     """A progress bar on stderr while the block runs."""
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
@@ -98,7 +98,7 @@ class Shared(Protocol):
 def share(words: str, quiet: bool = False) -> Iterator[Shared]:
     """A progress bar with a sentence, for a job that runs elsewhere."""
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[message]}", markup=False),
