@@ -72,6 +72,11 @@ def of(settings: Settings) -> Address | None:
         return _snowflake(url, settings)
     if dialect == "sqlite" and url.database in (None, "", ":memory:"):
         raise Invalid(f"{SETTING} names no file: sqlite:////path/to/results.db.")
+    if told := sorted({"password", "sslpassword"} & set(url.query)):
+        raise Invalid(
+            f"{SETTING} has {' and '.join(told)} in its query, which is shown: a password stands "
+            "before the host, postgresql://USER:PASSWORD@HOST/DATABASE, or in PostgreSQL's files."
+        )
     return _apart(Address(dialect, *_without_password(url)), settings)
 
 

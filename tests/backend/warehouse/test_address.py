@@ -43,6 +43,7 @@ def private(path: Path, text: str = SECRET) -> Path:
         ("snowflake://me@account", "snowflake://USER@ACCOUNT/DATABASE/SCHEMA"),
         ("snowflake://?connection_name=a&token=hidden-word", "has token in its query"),
         ("snowflake://me@a/d/s?private_key_file=k", "has private_key_file in its query"),
+        ("postgresql://me@here/x?password=hidden-word", "has password in its query"),
     ],
 )
 def test_a_warehouse_that_cannot_be_is_refused_in_a_sentence(
