@@ -169,8 +169,9 @@ class _Loader:
         known = layouts.read(noted)
         self._step("laying tables")
         warehouse.lay()
-        lacking = known.lacks(wanted)
-        newest = warehouse.newest() if lacking else 0
+        newest = warehouse.newest()
+        # What has no row at all was emptied, or made anew, whatever is noted of it.
+        lacking = known.lacks(wanted) if newest else list(wanted.kinds)
         # Of what is not known but may be there what is heavy is sent only where it differs.
         heavy = [
             one for one in lacking if newest and KINDS[one].heavy and not known.has(one, wanted)

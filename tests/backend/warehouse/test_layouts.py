@@ -67,6 +67,21 @@ def test_a_kind_with_a_new_column_is_sent_alone(house: Publishing) -> None:
     assert known(house) == before
 
 
+def test_a_warehouse_that_was_emptied_meanwhile_gets_all_again(
+    sqlite: Database, files: Files, tmp_path: Path
+) -> None:
+    made = warehouses.publishing(sqlite, tmp_path, warehouses.place("sqlite", tmp_path))
+    test_pictures.fill(sqlite, files, tmp_path / "drawn")
+    test_pictures.enlist(made, files)
+    made.load()
+    with closing(sqlite3.connect(made.place.url.removeprefix("sqlite:///"))) as lite:
+        for kind in KINDS.values():
+            lite.execute(f"DELETE FROM {kind.table}")
+        lite.commit()
+    found = sent_again(made, str(replace(known(made), views=OTHER)))
+    assert {"picture": 4, "image": 4, "label": 3}.items() <= found.items()
+
+
 def test_kinds_that_come_in_another_order_send_nothing(house: Publishing) -> None:
     before = known(house)
     turned = dict(reversed(list(before.kinds.items())))
