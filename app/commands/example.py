@@ -180,10 +180,11 @@ def _publish(made: Walk) -> dict[str, Any]:
     (counted,) = made.ask(example.COUNTED)
     made.do("publish again", "publish", made.project, "--wait")
     (again,) = made.ask(example.COUNTED)
-    seen = made.answers["detect"]["images"]
-    if again != counted or counted["pictures"] > seen:
+    run = made.answers["detect"]
+    found = {"boxes": run["detections"], "pictures": run["images"] - run["failed"]}
+    if not found == counted == again:
         raise LoupeError(
-            f"The warehouse has {again} where {counted} was published of {seen:,} pictures."
+            f"The run has {found}, the warehouse {counted}, and {again} once published again."
         )
     return counted
 
