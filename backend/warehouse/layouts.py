@@ -18,6 +18,7 @@ from backend.warehouse.shapes import RowKind
 from backend.warehouse.tables import KINDS
 
 Part = tuple[int, int]
+Parts = Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,8 @@ def read(text: str) -> Layout:
     return Layout(place, shown, dict(one.split(":", 1) for one in kinds.split() if ":" in one))
 
 
-def different(kind: RowKind, ours: Iterator[Any], theirs: Iterator[Any]) -> dict[Part, int]:
-    """The parts of a heavy kind that are not alike here and there, each with its rows here.
-
-    Both give the number and the hash of each row, in order: little is held of many.
-    """
-    here, there = _parts(kind, ours), _parts(kind, theirs)
+def different(here: Parts, there: Parts) -> dict[Part, int]:
+    """The parts of a heavy kind that are not alike here and there, each with its rows here."""
     nothing = (0, 0)
     return {
         (part, 0): here.get(part, nothing)[1]
@@ -79,7 +76,11 @@ def pictures(session: Session) -> Iterator[Any]:
     return iter(session.execute(query.execution_options(yield_per=20_000)))
 
 
-def _parts(kind: RowKind, rows: Iterator[Any]) -> dict[int, tuple[int, int]]:
+def parts(kind: RowKind, rows: Iterator[Any]) -> Parts:
+    """What each part of a heavy kind has, as one number, and how many rows: little of many.
+
+    The rows are the number and the hash of each, in order.
+    """
     found = {}
     for part, group in groupby(rows, key=lambda row: int(row[0]) // kind.head.size):
         held = tuple((int(number), str(digest)) for number, digest in group)

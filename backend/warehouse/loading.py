@@ -190,7 +190,8 @@ class _Loader:
 
     def _different(self, warehouse: Warehouse, kind: RowKind) -> dict[layouts.Part, int]:
         with self.database.read.begin() as session:
-            return layouts.different(kind, layouts.pictures(session), warehouse.pictures())
+            here = layouts.parts(kind, layouts.pictures(session))
+        return layouts.different(here, layouts.parts(kind, warehouse.pictures()))
 
     def _distrust(self) -> None:
         with self.database.write.begin() as session:
