@@ -256,7 +256,7 @@ class Loupe:
         path = one.path
         for name in one.parameters:
             path = path.replace(f"{{{name}}}", quote(str(given.pop(name)), safe=""))
-        headers = {"Authorization": f"Bearer {self._token}"}
+        headers = dict[str, str]()
         body = None
         if one.method == "GET" or one.takes_file:
             path += f"?{urlencode({n: v for n, v in given.items() if v != ''}, doseq=True)}"
@@ -273,6 +273,8 @@ class Loupe:
             with ExitStack() as opened:
                 sent: Any = opened.enter_context(file.open("rb")) if file else body
                 asked = urllib.request.Request(url, sent, headers, method=one.method)
+                # Whoever a redirect leads to is not told who asks.
+                asked.add_unredirected_header("Authorization", f"Bearer {self._token}")
                 answer = urllib.request.urlopen(asked, timeout=self._timeout)
                 return read(opened.enter_context(answer))
 
