@@ -31,6 +31,7 @@ from backend.storage.tables import (
     RunRow,
 )
 
+GONE = ""
 KEPT: tuple[Any, ...] = (BoardMarkRow, ClassSumRow, BoardSumRow, PartSumRow)
 Begin = Callable[[], AbstractContextManager[Session]]
 
@@ -53,7 +54,10 @@ def refresh(
 
 
 def stale(session: Session, run_ids: Sequence[int]) -> dict[int, list[tuple[int, str]]]:
-    """The parts of each run that are not as they were added up, with what marks them now."""
+    """The parts of each run that are not as they were added up, with what marks them now.
+
+    Nothing marks a part of which no picture is left, because they were removed for good.
+    """
     found: dict[int, list[tuple[int, str]]] = {}
     rules, labels = dict[int, str](), dict[int, dict[int, list[Any]]]()
     for run_id in run_ids:
@@ -63,7 +67,9 @@ def stale(session: Session, run_ids: Sequence[int]) -> dict[int, list[tuple[int,
         query = select(PartSumRow.part, PartSumRow.mark).where(PartSumRow.run_id == run_id)
         kept = {part: mark for part, mark in session.execute(query)}
         now = _marks(session, run_id, rules[project], labels[project])
+        gone = sorted(kept.keys() - {part for part, _ in now})
         found[run_id] = [one for one in now if kept.get(one[0]) != one[1]]
+        found[run_id] += [(part, GONE) for part in gone]
     return found
 
 
@@ -75,7 +81,7 @@ def keep(session: Session, run_id: int, added: Added, mark: str) -> None:
         of_part = delete(row).where(row.run_id == run_id, row.part == added.part)
         session.execute(of_part.execution_options(synchronize_session=False))
     of_run = {"run_id": run_id, "part": added.part}
-    engine.bulk_insert(session, PartSumRow, [{**of_run, "mark": mark}])
+    engine.bulk_insert(session, PartSumRow, [{**of_run, "mark": mark}] if mark != GONE else [])
     engine.bulk_insert(session, BoardSumRow, [{**of_run, **one} for one in _boards(added)])
     engine.bulk_insert(session, ClassSumRow, [{**of_run, **one} for one in _classes(added)])
     marked = [

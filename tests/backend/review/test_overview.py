@@ -30,6 +30,7 @@ from backend.review.overview.reading import Chosen
 from backend.storage import findings
 from backend.storage.engine import Database
 from backend.storage.tables import BoardMarkRow, ClassSumRow, ImageRow, PartSumRow
+from backend.upkeep import removal
 
 RUN, ANSWERS = 4, 5
 LABELS = ("spur", "short", "scratch")
@@ -415,6 +416,18 @@ def test_an_overview_of_classified_pictures_says_what_their_table_says(database:
         seen.right, seen.escapes, seen.false_calls,
     )  # fmt: skip
     assert told.places == []
+
+
+def test_pictures_removed_for_good_are_counted_no_more(line: Database) -> None:
+    overview(line)
+    with line.write.begin() as session:
+        project = views.project_of(session, RUN)
+        images.put_away(session, list(at(session).values()))
+    assert removal.purge(line, project) == BOARDS
+    told = overview(line)
+    assert (told.boards.boards, told.by_group, told.classes, told.places) == (0, [], [], [])
+    assert stale(line) == []
+    assert marks(line) == {}
 
 
 def test_nothing_kept_outlives_its_part(line: Database) -> None:
