@@ -27,6 +27,7 @@ from backend.storage.tables import (
     DecisionRow,
     ImageRow,
     PartSumRow,
+    ProjectRow,
     RunImageRow,
     RunRow,
 )
@@ -76,7 +77,10 @@ def stale(session: Session, run_ids: Sequence[int]) -> dict[int, list[tuple[int,
 def keep(session: Session, run_id: int, added: Added, mark: str) -> None:
     """Put what was added up in the place of what was kept of the part."""
     # Whoever else adds up the same part waits here, and then puts theirs over it.
-    session.execute(select(RunRow.id).where(RunRow.id == run_id).with_for_update())
+    there = select(RunRow.id).join(ProjectRow, ProjectRow.id == RunRow.project_id)
+    there = there.where(RunRow.id == run_id, ProjectRow.removed.is_(None))
+    if session.scalar(there.with_for_update(of=RunRow)) is None:
+        return  # what is written of a project while it is removed would be left over
     for row in KEPT:
         of_part = delete(row).where(row.run_id == run_id, row.part == added.part)
         session.execute(of_part.execution_options(synchronize_session=False))

@@ -430,6 +430,17 @@ def test_pictures_removed_for_good_are_counted_no_more(line: Database) -> None:
     assert marks(line) == {}
 
 
+def test_nothing_is_kept_of_a_project_that_is_being_removed(line: Database) -> None:
+    with line.read.begin() as session:
+        project = views.project_of(session, RUN)
+        ((part, mark),) = keeping.stale(session, [RUN])[RUN]
+        added = adding.add_up(session, RUN, part)
+    with line.write.begin() as session:
+        removal.begin(session, project, "line", "ana")
+        keeping.keep(session, RUN, added, mark)
+    assert marks(line) == {}
+
+
 def test_nothing_kept_outlives_its_part(line: Database) -> None:
     overview(line)
     with line.write.begin() as session:
