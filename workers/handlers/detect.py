@@ -65,7 +65,9 @@ def run(context: Context) -> Mapping[str, Any]:
             book.take_known()
         _look(context, request, setup, book, ready)
     told = book.close()
-    if request.project_id is not None and context.job.kind == reading.PURPOSE:
+    with context.database.read() as session:
+        seen = findings.get(session, context.job.id)
+    if findings.of_images(seen) and seen.purpose == reading.PURPOSE:
         _add_up(context)
     return told
 

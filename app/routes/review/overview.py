@@ -8,8 +8,7 @@ from fastapi import APIRouter, Query
 
 from app import premises
 from app.edge import login, pools
-from backend.errors import NotFound
-from backend.review import behind, views
+from backend.review import behind
 from backend.review.overview import keeping, reading
 from backend.review.overview.figures import Overview
 from backend.review.overview.reading import Chosen
@@ -36,11 +35,7 @@ def overview(
     chosen = Chosen(tuple(filter(None, group)), behind.day(since), behind.day(until), labels)
     with at.read() as session:
         found = premises.project(session, project)
-        run_ids = reading.runs(session, found.id)
-        if run:
-            if views.project_of(session, run) != found.id:
-                raise NotFound(f"{found.name} has no run {run}.")
-            run_ids = [run, *(one for one in run_ids if one != run)]
+        run_ids = reading.runs(session, found.id, run)
     left = keeping.refresh(at.read, at.write, run_ids, SECONDS)
     with at.read() as session:
         return reading.read(session, found, run_ids, chosen, left)

@@ -10,10 +10,11 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, String, and_, func, select, type_coerce
 from sqlalchemy.orm import Session
 
 from backend.domain import Project
+from backend.errors import NotFound
 from backend.labels import gallery
 from backend.models import registry
 from backend.review import promises
@@ -30,6 +31,7 @@ from backend.review.overview.figures import (
     Worth,
     Yield,
 )
+from backend.storage import findings
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
 from backend.storage.tables import BoardSumRow, ClassSumRow, RunRow
@@ -52,13 +54,25 @@ class Chosen:
     labels: tuple[str, ...] = ()
 
 
-def runs(session: Session, project_id: int) -> list[int]:
-    """The finished runs that an overview looks at, the newest first."""
+def runs(session: Session, project_id: int, named: int = 0) -> list[int]:
+    """The finished runs that an overview looks at: the one that is named, then the newest first.
+
+    A run over a folder numbers pictures by itself: they are none of the project's.
+    """
     row = RunRow
     query = select(row.id).where(
-        row.project_id == project_id, row.purpose == PURPOSE, row.finished.is_not(None)
+        row.project_id == project_id,
+        row.purpose == PURPOSE,
+        row.finished.is_not(None),
+        type_coerce(row.source, String).not_like('%"path"%'),
     )
-    return list(session.scalars(query.order_by(row.id.desc()).limit(MOST_RUNS)))
+    found = list(session.scalars(query.order_by(row.id.desc()).limit(MOST_RUNS)))
+    if not named:
+        return found
+    one = findings.get(session, named)
+    if one.project_id != project_id or not findings.of_images(one):
+        raise NotFound(f"This project has no run {named} over its images.")
+    return [named, *(run for run in found if run != named)]
 
 
 def read(

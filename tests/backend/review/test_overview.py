@@ -15,6 +15,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, Run, RunImage, State, Task, Verdict
+from backend.errors import NotFound
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
@@ -428,6 +429,18 @@ def test_pictures_removed_for_good_are_counted_no_more(line: Database) -> None:
     assert (told.boards.boards, told.by_group, told.classes, told.places) == (0, [], [], [])
     assert stale(line) == []
     assert marks(line) == {}
+
+
+def test_a_run_over_a_folder_is_none_of_the_overview(line: Database) -> None:
+    with line.write.begin() as session:
+        project = views.project_of(session, RUN)
+        other = Run(ANSWERS, "v1", "yolo", datetime.now(UTC), project_id=project)
+        findings.start(session, replace(other, source={"path": "/lots/7"}))
+        findings.finish(session, ANSWERS, 1.0, {})
+    with line.read.begin() as session:
+        assert reading.runs(session, project) == reading.runs(session, project, RUN) == [RUN]
+        with pytest.raises(NotFound, match="no run 5 over its images"):
+            reading.runs(session, project, ANSWERS)
 
 
 def test_nothing_is_kept_of_a_project_that_is_being_removed(line: Database) -> None:
