@@ -18,6 +18,7 @@ from backend.models.choice import Chosen
 from backend.review.overview import keeping, reading
 from backend.runs import detection
 from backend.storage import findings
+from backend.storage.writers import retries
 from backend.words import many
 from workers.context import Context
 from workers.engine import setups, sources
@@ -74,7 +75,7 @@ def run(context: Context) -> Mapping[str, Any]:
 
 def _add_up(context: Context) -> None:
     """Leave the overview nothing to add up; whoever opens it does what a kill has left."""
-    read, write = context.database.read.begin, context.database.write.begin
+    read, write = context.database.read.begin, retries.patient(context.database.write.begin)
     while left := keeping.refresh(read, write, [context.job.id], SECONDS):
         context.progress(None, f"Adding up the boards, {many(left, 'part')} left")
 
