@@ -14,9 +14,11 @@ from backend.domain import State, Verdict
 from backend.errors import Invalid
 from backend.review import closing, decisions, rule_filter
 from backend.storage.classes import class_names
-from backend.storage.tables import BoardMarkRow, ImageRow
+from backend.storage.classes.class_names import Naming
+from backend.storage.tables import BoardMarkRow, DetectionRow, ImageRow
 
 FIRST, LAST = 1900, 2999
+NO_CLASS = -1  # of a mark by what is of no class of the project
 ABOVE = 2.0  # above every score
 MARKS = ("escape", "false_call", "place-N")
 ASK, SAID = "ask", "said"
@@ -127,7 +129,21 @@ def _marked(session: Session, run_id: int, chosen: Behind) -> Any:
     if not chosen.defects:
         return query
     names = class_names.of_run(session, run_id)
-    return query.where(row.class_id.in_(names.members(chosen.defects)))
+    known = row.class_id.in_(names.members(chosen.defects))
+    strange = [one for one in chosen.defects if names.id(one) is None]
+    if not strange:
+        return query.where(known)
+    # Such a mark does not say what was found; the detections of the board do.
+    found = row.image_id.in_(_called(run_id, names, strange))
+    return query.where(known | ((row.class_id == NO_CLASS) & found))
+
+
+def _called(run_id: int, names: Naming, labels: Sequence[str]) -> Any:
+    """The boards on which a run has found what none of the project's classes is called."""
+    row = DetectionRow
+    gone = [one for one, name in names.own.items() if name in labels]
+    unknown = row.class_id.is_(None) & row.label.in_(labels)
+    return select(row.image_id).where(row.run_id == run_id, row.class_id.in_(gone) | unknown)
 
 
 def _below(text: str) -> float:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from backend import matching
 from backend.domain import State
 from backend.labels import images
-from backend.review import tally, views
+from backend.review import behind, tally, views
 from backend.review.boards import verdicts
 from backend.review.boards.verdicts import Ruled, StandingBoard, StandingDefect
 from backend.review.views import Reviewed
@@ -25,7 +25,7 @@ PART = 256
 BINS = 20
 EDGES = [at / BINS for at in range(BINS)]
 WIDE, HIGH = 16, 12  # cells over the place of a defect on its golden, or else on its board
-ALL, NO_CLASS = 0, -1
+ALL, NO_CLASS = 0, behind.NO_CLASS
 ESCAPE, FALSE_CALL, PLACE = "escape", "false_call", "place"
 Key = tuple[int, str]
 EVERY: Key = (ALL, "")

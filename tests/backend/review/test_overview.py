@@ -174,6 +174,8 @@ def test_every_mark_has_so_many_boards_behind_it(line: Database) -> None:
             assert behind(session, since=day, until=day) == one.of.boards > 20
         for kind in told.classes:
             assert behind(session, defects=(kind.name,)) == kind.boards > 0
+            calls = behind(session, mark="false_call", defects=(kind.name,))
+            assert min(1, kind.false_calls) <= calls <= kind.false_calls
         for cell in told.cells:
             groups = (cell.group or "none",)
             assert behind(session, groups=groups, defects=(cell.label,)) == cell.boards
