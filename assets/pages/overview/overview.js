@@ -172,7 +172,7 @@ function told(found, asked) {
         percent(mistaken.at_most)
       } at 95 %`,
       mistaken.escapes,
-      { mark: "escape" },
+      { mark: "escape", defect: asked.get("class") ?? "" },
     ),
     left > 0 && h("span.warn", {}, `Adding up, ${many(left, "part")} left`),
   ];
