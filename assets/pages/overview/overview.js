@@ -75,8 +75,10 @@ class Overview {
     fill(this.title, found.project);
     const shows = [found.trend.map(({ run }) => run), found.groups, found.classes.map(({ name }) => name)];
     redraw(this.filters, [...shows, [...asked]], () => filters(found, asked));
-    fill(this.told, told(found, asked));
-    fill(this.next, next(found));
+    const figures = [found.project, found.run, found.boards, found.mistaken, found.left, [...asked]];
+    redraw(this.told, figures, () => told(found, asked));
+    const work = [found.project, found.run, found.boards, found.states, found.models.length];
+    redraw(this.next, work, () => next(found));
     if (!found.run) return fill(this.grid, blank(found));
     const shown = specs(found, asked).map((spec) => this.named(spec.title).show(spec).element);
     fill(this.grid, shown);
