@@ -85,6 +85,8 @@ def read(
     classes = _classes(session, run_id, chosen, names)
     scores, places = _spread(session, run_id, chosen, names)
     groups, days = _known(session, run_id)
+    by_group = _by(lots, lambda group, _: group)
+    shown = {lot.name for lot in by_group}
     return Overview(
         project.name,
         project.task,
@@ -93,14 +95,18 @@ def read(
         groups,
         days,
         _sum(lots.values()),
-        _by(lots, lambda group, _: group),
+        by_group,
         _by(lots, lambda _, day: day),
         _figures(project, classes),
-        [LotClass(*key, *of[:2]) for key, of in sorted(classes.items()) if of[0]],
+        [
+            LotClass(*key, *of[:2])
+            for key, of in sorted(classes.items())
+            if of[0] and key[0] in shown
+        ],
         scores,
         places,
         figures.Grid(adding.WIDE, adding.HIGH),
-        _mistaken(session, run_id, chosen, classes),
+        _mistaken(lots, classes),
         _trend(session, run_ids, chosen),
         _models(session, project.id),
         gallery.counts(session, project.id, _filter(chosen), ("state",))["state"],
@@ -199,9 +205,9 @@ def _at_most(escapes: int, right: int) -> float | None:
 
 
 def _mistaken(
-    session: Session, run_id: int, chosen: Chosen, classes: dict[tuple[str, str], Numbers]
+    lots: dict[tuple[str, str], Numbers], classes: dict[tuple[str, str], Numbers]
 ) -> Mistaken:
-    labelled = sum(of[4] for of in _boards(session, run_id, chosen).values())
+    labelled = sum(of[4] for of in lots.values())
     sums = Counter[int]()
     for numbers in classes.values():
         sums.update(dict(enumerate(numbers)))
