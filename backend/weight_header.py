@@ -49,7 +49,9 @@ def packed_family(path: Path) -> str:
         zlib.error,
         EOFError,
         zipfile.BadZipFile,
-        RecursionError,
+        RuntimeError,
+        SyntaxError,
+        MemoryError,
     ):
         return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,12 @@ def test_a_file_is_known_by_what_it_says(trained: Path, tmp_path: Path) -> None:
     assert choice.family_of(tmp_path / "golden.npz") == "golden"
     (tmp_path / "noise.npz").write_bytes(bytes(99))
     assert choice.family_of(tmp_path / "noise.npz") == "golden"
+    with zipfile.ZipFile(tmp_path / "locked.npz", "w") as packed:
+        packed.writestr("about.npy", b"")
+    whole = (tmp_path / "locked.npz").read_bytes()
+    flags = whole.index(b"PK\x01\x02") + 8
+    (tmp_path / "locked.npz").write_bytes(whole[:flags] + b"\x01" + whole[flags + 1 :])
+    assert choice.family_of(tmp_path / "locked.npz") == "golden"
     with pytest.raises(Invalid, match="is not a second stage"):
         second_stage.load(tmp_path / "golden.npz")
     with pytest.raises(Invalid, match="is not a golden model"):
