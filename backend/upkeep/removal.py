@@ -213,9 +213,11 @@ def _purge(database: Database, project_id: int, ids: list[int]) -> None:
         going = select(tables.ImageRow.id).where(tables.ImageRow.id.in_(ids))
         session.execute(going.order_by(tables.ImageRow.id).with_for_update())
         runs = _runs_of_images(session, project_id)
+        # Who adds up the boards of a run holds the run first, too; else each waits for the other.
+        findings.forget_counts(session, runs)
+        session.flush()
         for row in OF_IMAGE:
             session.execute(_delete(row).where(row.run_id.in_(runs), row.image_id.in_(ids)))
-        findings.forget_counts(session, runs)
         for row in OF_IMAGE_ALONE:
             session.execute(_delete(row).where(row.image_id.in_(ids)))
         _let_go(session, tables.ImageRow, ids)
