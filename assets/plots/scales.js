@@ -31,9 +31,11 @@ export function plain(value) {
   return Number(value.toPrecision(4)).toLocaleString("en", { maximumFractionDigits: 6 });
 }
 
-/** .25 → "25 %" @param {number} value */
+/** .25 → "25 %"; what is not all is never said to be all. @param {number} value */
 export function percent(value) {
-  return `${Number((100 * value).toPrecision(3))} %`;
+  const short = Number((100 * value).toPrecision(3));
+  const all = short === 100 && value < 1 - 1e-9;
+  return `${all ? Math.min(99.99, Number((100 * value).toFixed(2))) : short} %`;
 }
 
 /** An axis from pixel `start` to pixel `end`, laid over what its marks say. @param {Axis} axis @param {number[]} values @param {number} start @param {number} end */

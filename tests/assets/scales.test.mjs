@@ -40,6 +40,7 @@ test("one value alone, or none, still has an axis around it", () => {
 test("values are told with their unit", () => {
   assert.equal(scale(axis({ unit: "boards" }), [0, 5000], 0, 400).told(1250), "Yield: 1,250 boards");
   assert.equal(percent(0.9561), "95.6 %");
+  assert.deepEqual([0.9997, 0.999999, 1].map(percent), ["99.97 %", "99.99 %", "100 %"]);
   assert.equal(plain(0.00004), "4.0e-5");
 });
 

@@ -2,7 +2,7 @@
 
 import { address, project } from "../../common/site.js";
 import { count, many, model, share } from "../../common/words.js";
-import { percent } from "../../plots/scales.js";
+import { percent, plain } from "../../plots/scales.js";
 import { boards, lotName, NO_LOT, nouns } from "./links.js";
 
 /** @typedef {import("../../common/answers.js").Overview} Found */
@@ -212,7 +212,7 @@ function falseCalls(found, asked) {
       marks: seen.map((one) => ({
         x: one.name,
         y: one.false_calls,
-        words: `${percent(one.false_calls / Math.max(1, found.mistaken.images))} of a board`,
+        words: `${plain(one.false_calls / Math.max(1, found.mistaken.images))} a ${nouns(found).board}`,
         href: boards(found, asked, { mark: "false_call", defect: one.name }),
       })),
     }],
