@@ -21,6 +21,7 @@ SECONDS = 0.1  # one part takes longer; the page asks again for the others
 
 
 @router.get("/overview")
+@pools.heavy
 def overview(
     project: str,
     at: premises.At,
