@@ -106,16 +106,20 @@ function blank(found) {
 function filters(found, asked) {
   if (!found.run) return [];
   /** @param {string} name @param {string} label @param {string} every @param {[string, string][]} choices */
-  const choice = (name, label, every, choices) =>
-    select(
-      [["", every], ...choices],
-      asked.get(name) ?? "",
+  const choice = (name, label, every, choices) => {
+    const now = asked.get(name) ?? "", known = !now || choices.some(([value]) => value === now);
+    /** @type {[string, string][]} */
+    const other = known ? [] : [[now, `${label} ${now}`]]; // of which nothing is left under the filters
+    return select(
+      [["", every], ...choices, ...other],
+      now,
       (/** @type {string} */ value) => go({ [name]: value }),
       {
         "aria-label": label,
         data: { key: name },
       },
     );
+  };
   /** @param {string} name @param {string} label */
   const day = (name, label) =>
     h("input", {
