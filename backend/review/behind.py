@@ -109,8 +109,6 @@ def _stands(session: Session, run_id: int, image_id: Any, verdict: str) -> Any:
         done = select(ImageRow.id).where(ImageRow.state == State.DONE)
         return judged & image_id.in_(done) if closing.by_answer(session, run_id) else judged
     ruled = rule_filter.of(session, run_id, image_id, verdict)
-    if closing.by_answer(session, run_id):
-        return ruled
     people = image_id.in_(decisions.boards(run_id, decisions.BOARD_VERDICTS))
     if verdict == ASK:
         return ~people & ruled

@@ -398,6 +398,7 @@ def test_an_overview_of_classified_pictures_says_what_their_table_says(database:
         labelling.save(session, ids["named"], 0, [], "ana", state=State.DONE, label="bad")
         labelling.save(session, ids["bare"], 0, [], "ana", state=State.DONE)
         judgements.judge(session, ANSWERS, ids["sure"], Answer({0: Verdict.ACCEPT}), "bo")
+        judgements.judge(session, ANSWERS, ids["fine"], Answer({}, board=Verdict.PASS), "bo")
     told = overview(database, run=ANSWERS)
     with database.read.begin() as session:
         read = sheet.read(session, ANSWERS)
