@@ -77,8 +77,8 @@ class Overview {
     redraw(this.filters, [...shows, [...asked]], () => filters(found, asked));
     const figures = [found.project, found.run, found.boards, found.mistaken, found.left, [...asked]];
     redraw(this.told, figures, () => told(found, asked));
-    const work = [found.project, found.run, found.boards, found.states, found.models.length];
-    redraw(this.next, work, () => next(found));
+    const work = [found.project, found.run, found.boards, found.states, found.models.length, [...asked]];
+    redraw(this.next, work, () => next(found, asked));
     if (!found.run) return fill(this.grid, blank(found));
     const shown = specs(found, asked).map((spec) => this.named(spec.title).show(spec).element);
     fill(this.grid, shown);
@@ -184,17 +184,18 @@ function told(found, asked) {
   ];
 }
 
-/** What is to be done next: the first of it in the accent. @param {Found} found */
-function next(found) {
+/** What is to be done next: the first of it in the accent. @param {Found} found @param {URLSearchParams} asked */
+function next(found, asked) {
   const { states, run } = found, of = project();
   const fresh = states.new ?? 0, all = Object.values(states).reduce((sum, one) => sum + one, 0);
   const open = found.boards.boards - found.boards.said;
+  const [group, since, until] = ["group", "since", "until"].map((name) => asked.get(name) ?? "");
   /** @type {[boolean, string, Record<string, any>][]} */
   const steps = [
     [!all, "Add pictures", { tab: "projects" }],
-    [run > 0 && open > 0, `Review ${count(open)}`, { tab: "review", run }],
+    [run > 0 && open > 0, `Review ${count(open)}`, { tab: "review", run, group, since, until }],
     [all > 0 && !run, `Detect on ${many(all, "image")}`, { tab: "detect" }],
-    [fresh > 0, `Label ${many(fresh, "new image")}`, { tab: "annotate", state: "new" }],
+    [fresh > 0, `Label ${many(fresh, "new image")}`, { tab: "annotate", state: "new", group }],
     [!!(states.done ?? 0) && !found.models.length, "Train a model", { tab: "train" }],
   ];
   return steps.filter(([holds]) => holds).slice(0, 2).map(([, words, more], at) =>
