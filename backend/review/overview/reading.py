@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import accumulate
 from typing import Any
@@ -81,6 +81,7 @@ def read(
     """The overview of a project by the first of these runs, beside the others."""
     run_id = run_ids[0] if run_ids else 0
     names = class_names.of(session, project.id)
+    chosen = replace(chosen, labels=tuple(names.today(label) for label in chosen.labels))
     lots = _boards(session, run_id, chosen)
     classes = _classes(session, run_id, chosen, names)
     scores, places = _spread(session, run_id, chosen, names)

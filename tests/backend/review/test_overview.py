@@ -245,6 +245,15 @@ def test_a_class_leaves_its_own_defects_and_all_verdicts(line: Database) -> None
             assert behind(session, **wanted) == one.boards
 
 
+def test_a_class_is_found_by_the_name_that_it_had(line: Database) -> None:
+    with line.write.begin() as session:
+        kind = next(one for one in kinds(session) if one.name == "spur")
+        classes.edit(session, kind.id, name="burr")
+    told = overview(line, Chosen(labels=("spur",)))
+    assert [one.name for one in told.classes] == ["burr"]
+    assert told.places == overview(line, Chosen(labels=("burr",))).places
+
+
 def marks(database: Database) -> dict[int, str]:
     with database.read.begin() as session:
         query = select(PartSumRow.part, PartSumRow.mark).where(PartSumRow.run_id == RUN)
