@@ -222,8 +222,10 @@ def typical_sizes(session: Session, project_id: int) -> tuple[float, float]:
 def _check(chosen: Chosen, project_id: int | None, source: Mapping[str, Any]) -> None:
     if project_id is None and "path" not in source:
         raise Refused("Without a project a detection needs a picture, folder, list or URL.")
-    if families.find(chosen.family).needs_golden and "path" in source:
-        raise Refused("The golden board compares images of a project with their golden.")
+    family = families.find(chosen.family)
+    if family.needs_golden and "path" in source:
+        who = "A second stage" if family.behind else "The golden board"
+        raise Refused(f"{who} compares images of a project with their golden.")
     _check_filter("state", source.get("states", ()), [one.value for one in State])
     _check_filter("split", source.get("splits", ()), [one.value for one in Split])
 
