@@ -281,7 +281,8 @@ def _models(session: Session, project_id: int) -> list[Worth]:
     """Those that were measured, the oldest first."""
     found = []
     for one in reversed(registry.models(session, project_id)):
-        figure = next((name for name in WORTH if name in one.metrics), "")
+        # Where the images that it was measured by show nothing, a figure is none.
+        figure = next((name for name in WORTH if one.metrics.get(name) is not None), "")
         if figure:
             found.append(Worth(one.name, figure, float(one.metrics[figure]), one.champion))
     return found

@@ -18,6 +18,7 @@ from backend.domain import Box, Detection, Run, RunImage, State, Task, Verdict
 from backend.errors import NotFound
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
+from backend.models import registry
 from backend.projects import catalogue, classes
 from backend.review import agenda, decisions, judgements, promises, tally, views
 from backend.review.behind import Behind
@@ -252,6 +253,17 @@ def test_a_class_is_found_by_the_name_that_it_had(line: Database) -> None:
     told = overview(line, Chosen(labels=("spur",)))
     assert [one.name for one in told.classes] == ["burr"]
     assert told.places == overview(line, Chosen(labels=("burr",))).places
+
+
+def test_a_model_that_was_measured_by_good_boards_alone_has_no_figure(line: Database) -> None:
+    with line.write.begin() as session:
+        project = views.project_of(session, RUN)
+        for worth in (None, 0.75):
+            made = registry.add(
+                session, project, "yolo", classes=(), snapshot_id=None, parameters={}
+            )
+            registry.complete(session, made.id, "0" * 64, {"map50": worth, "images": 4})
+    assert [(one.model, one.value) for one in overview(line).models] == [("v2", 0.75)]
 
 
 def marks(database: Database) -> dict[int, str]:
