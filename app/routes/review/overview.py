@@ -37,6 +37,8 @@ def overview(
     with at.read() as session:
         found = premises.project(session, project)
         run_ids = reading.runs(session, found.id, run)
-    left = keeping.refresh(at.read, at.write, run_ids, SECONDS)
+    # Until the run that is shown stands, nothing is asked of the others, which may be large.
+    left = keeping.refresh(at.read, at.write, run_ids[:1], SECONDS)
+    left = left or keeping.refresh(at.read, at.write, run_ids[1:], SECONDS)
     with at.read() as session:
         return reading.read(session, found, run_ids, chosen, left)
