@@ -149,10 +149,12 @@ def _marks(
 def _labels(session: Session, project_id: int) -> dict[int, list[Any]]:
     """What tells, part by part and lot by lot, that images or their labels are others."""
     row = ImageRow
-    part = (row.id // PART).label("part")
+    part, place = (row.id // PART).label("part"), row.id % PART
     done = func.sum(case((row.state == State.DONE, 1), else_=0))
+    # Of squares, too: as many images for as many others may have the same sum.
+    which = func.sum(row.id), func.sum(place * place)
     query = (
-        select(part, row.group, func.count(), func.sum(row.version), func.sum(row.id), done)
+        select(part, row.group, func.count(), func.sum(row.version), *which, done)
         .where(row.project_id == project_id, row.is_golden.is_(False), row.deleted.is_(None))
         .group_by(part, row.group)
     )

@@ -308,6 +308,13 @@ def regrouped(session: Session) -> None:
     images.set_group(session, [at(session)["08"]], "C")
 
 
+def swapped(session: Session) -> None:
+    """Three of one lot for three of another, whose numbers have the same sum."""
+    ids = at(session)
+    images.set_group(session, [ids["04"], ids["13"], ids["22"]], "B")
+    images.set_group(session, [ids["08"], ids["14"], ids["17"]], "A")
+
+
 def put_away(session: Session) -> None:
     images.put_away(session, [at(session)["09"]])
 
@@ -322,7 +329,7 @@ def kinds(session: Session) -> Any:
 
 @pytest.mark.parametrize(
     "change",
-    [save, judge, stricter, severer, renamed, merged, regrouped, put_away, brought_back],
+    [save, judge, stricter, severer, renamed, merged, regrouped, swapped, put_away, brought_back],
 )
 def test_whatever_changes_is_added_up_anew(line: Database, change: Any) -> None:
     before = overview(line)
