@@ -20,7 +20,7 @@ from backend.sample.boards import CLASSES
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 
-RUN = 1_961
+RUN = 290_101
 SAID = re.compile(r"(?:on|of) (\d+) board")
 ROWS = ".lp-boards tbody tr"
 # Each plot, and how many boards one of its marks speaks of: as it says, or of whom it is asked.

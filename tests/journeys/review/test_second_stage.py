@@ -14,7 +14,7 @@ from tests.journeys.boards import Boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
 
-RUN = 1971
+RUN = 290_001
 NOISE = Detection(300.0, 10.0, 330.0, 36.0, "open", 0.02)
 
 
