@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +31,9 @@ class Warmed:
     pid: int
     ended: socket.socket
     returncode: int | None = None
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, self.ended.close)  # also where nobody waits for its end
 
     def poll(self) -> int | None:
         """How it ended, if it has."""

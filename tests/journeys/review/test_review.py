@@ -226,6 +226,7 @@ def test_decisions_by_key_survive_a_killed_server(browser: Browser, tmp_path: Pa
     made = boards.put(site, "review pace", 12)
     boards.detect(site, made, 1)
     context = browser.new_context(bypass_csp=True, viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(60_000)
     hands = Hands(context.new_page(), site, "review")
     hands.open(made.project.name, run="1")
     accepted: dict[int, int] = {}

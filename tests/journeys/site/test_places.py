@@ -74,7 +74,8 @@ def test_what_is_folded_stays_folded(page: Page, site: Site, made: boards.Boards
 def test_the_keys_of_browse_outlive_a_ticked_filter(page: Page, made: boards.Boards) -> None:
     page.goto(f"/?project={made.project.id}&tab=browse")
     page.get_by_role("checkbox").first.wait_for()
-    with page.expect_response("**/images/counts?state=done*"):
+    counted = page.expect_response("**/images/counts?state=done*")
+    with counted, page.expect_response("**/images?state=done*"):
         page.locator("[data-filter='state done']").check()
     page.locator("[data-filter='state done']:focus").wait_for()
     page.keyboard.press("j")
