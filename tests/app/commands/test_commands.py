@@ -18,7 +18,8 @@ from tests.app.conftest import Said
 
 # They say in a sentence what they have done, or go on until they are told to end.
 SENTENCES = {
-    "cancel", "serve", "user add", "user password", "user remove", "user role", "worker",
+    "cancel", "serve", "token remove", "user add", "user password", "user remove", "user role",
+    "worker",
 }  # fmt: skip
 MAKES_PROJECTS = {"import", "sample"}
 GIVEN = {"project": "nowhere", "into": "test", "family": "golden", "format_": "coco"}
