@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 
 from app import terminal
 from app.commands import tools
-from backend import families
+from backend import apart, families
 from backend.errors import Invalid, LoupeError, Refused
 from backend.incoming import names, putting, stages
 from backend.projects import catalogue
@@ -24,7 +23,6 @@ from backend.warehouse.address import Address
 from backend.warehouse.inside import example, nodes
 from backend.warehouse.queries import Query
 
-COMMAND = (sys.executable, "-c", "from app import cli; cli.main()")
 KNOWN = {
     "project": "example", "voc": "", "images": "60", "family": "yolo", "epochs": "12",
     "size": "640", "nodes": "5", "workers": "", "device": "auto", "egress": "",
@@ -56,7 +54,9 @@ class Walk:
         if not self.quiet:
             terminal.say(f"loupe {' '.join(words)}")
         began = time.perf_counter()
-        done = subprocess.run([*COMMAND, *words, "--json"], capture_output=True, text=True)
+        done = subprocess.run(
+            apart.command("app.cli", *words, "--json"), capture_output=True, text=True
+        )
         self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - began
         if done.returncode:
             said = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
