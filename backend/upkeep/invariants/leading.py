@@ -16,6 +16,7 @@ DANGLING_LEASE = (
     "DELETE FROM lease WHERE NOT EXISTS (SELECT 1 FROM run_image there "
     "WHERE there.run_id = lease.run_id AND there.image_id = lease.image_id)"
 )
+SUMS = ("part_sum", "board_sum", "class_sum", "board_mark")  # of a run; they are only kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ UNDECLARED = (
     Reference("token", ("person",), "person", ("name",), "person <> '' AND ended IS NULL"),
     Reference("lease", ("run_id", "image_id"), "run_image", ("run_id", "image_id"),
               repair=DANGLING_LEASE),
+    *(Reference(sums, ("run_id",), "run", repair=f"DELETE FROM {sums} WHERE NOT EXISTS "
+                f"(SELECT 1 FROM run WHERE run.id = {sums}.run_id)") for sums in SUMS),
 )  # fmt: skip
 
 
