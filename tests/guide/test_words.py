@@ -26,6 +26,7 @@ ALSO = {
 # What other programs call their own.
 THEIRS = {
     ("formats", "template"), ("transfers.js", "template"), ("formats", "annotation"),
+    ("operations", "object"),
 }  # fmt: skip
 SENTENCE = re.compile(r"\s*[A-Z].*[a-z] [a-z]", flags=re.DOTALL)
 

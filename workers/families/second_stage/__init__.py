@@ -1,4 +1,4 @@
-"""The second stage: judges each place that a detector finds by what differs from the golden there.
+"""The second stage: judges what a detector finds against the golden; may ask families, no room.
 
 `begin` is no start but the detector, which the model carries; `parameters.extra["partner"]` holds
 its name and family. Labels say what each place is, and people's decisions are labels: what was
