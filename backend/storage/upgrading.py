@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
 from backend.errors import Unavailable
-from backend.storage import copying, engine, recognising, schema
+from backend.storage import copying, engine, recognising, table_version
 from backend.storage.types import now
 
 log = logging.getLogger(__name__)
@@ -28,17 +29,26 @@ def upgrade(connection: Connection, migrations: Path, copies: Path | None) -> No
         _upgrade(connection, migrations, copies)
 
 
-def copy_rows(opened: Engine, target: Path) -> None:
-    """All rows of a server's database at one moment, in a SQLite file with the same tables."""
+def copy(opened: Engine, target: Path) -> None:
+    """The database as it stands at one moment, also while others write, as a SQLite file."""
+    if opened.dialect.name == "sqlite":
+        with (
+            closing(sqlite3.connect(str(opened.url.database))) as source,
+            closing(sqlite3.connect(target)) as made,
+        ):
+            source.backup(made)
+        return
     standing = opened.execution_options(isolation_level="REPEATABLE READ")
     file = engine.make_engine(f"sqlite:///{target}")
     with standing.connect() as rows, rows.begin(), file.connect() as made_, made_.begin():
-        command.upgrade(config(made_), schema.revision(rows) or "head")
+        command.upgrade(config(made_), table_version.revision(rows) or "head")
         copying.rows(rows, made_)
     file.dispose()
 
 
-def config(connection: Connection | None = None, migrations: Path = schema.MIGRATIONS) -> Config:
+def config(
+    connection: Connection | None = None, migrations: Path = table_version.MIGRATIONS
+) -> Config:
     """Alembic's configuration, without a file of its own."""
     made = Config()
     made.set_main_option("script_location", str(migrations))
@@ -74,7 +84,7 @@ def _check_references(connection: Connection) -> None:
 def _upgrade(connection: Connection, migrations: Path, copies: Path | None) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
-    stands, wanted = schema.revision(connection), schema.newest(migrations)
+    stands, wanted = table_version.revision(connection), table_version.newest(migrations)
     if stands == wanted:
         return
     if stands is None:
@@ -106,6 +116,6 @@ def _back_up(opened: Engine, stands: str, copies: Path | None) -> None:
     target = folder / f"{path.stem}.before-{stands}-{now():%Y%m%d-%H%M%S}.db"
     part = target.with_suffix(".part")
     part.touch(path.stat().st_mode & 0o777 if path.is_file() else 0o600)
-    schema.copy(opened, part)
+    copy(opened, part)
     part.replace(target)
     log.info("The database was copied to %s before its tables are changed.", target)

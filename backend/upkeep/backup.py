@@ -24,7 +24,7 @@ from sqlalchemy import delete
 
 from backend.errors import Invalid, NotFound, Refused, Unavailable
 from backend.projects import tokens
-from backend.storage import copying, engine, schema, tables
+from backend.storage import copying, engine, schema, table_version, tables
 from backend.storage.engine import Database
 from backend.storage.files import BLOCK, Files
 from backend.storage.types import now
@@ -103,11 +103,13 @@ def contents(source: Path) -> BackupContents:
 
 
 def _pack(database: Database, files: Files, part: Path, beside: Path, told: Told) -> BackupContents:
+    from backend.storage import upgrading  # which few commands need
+
     copy = beside / DATABASE
-    schema.copy(database.engine, copy)
+    upgrading.copy(database.engine, copy)
     opened = engine.open_url(f"sqlite:///{copy}")
     with closing(opened), opened.read.begin() as session:
-        tables = schema.revision(session.connection()) or ""
+        tables = table_version.revision(session.connection()) or ""
         needed, wanted = references.needed(session), sorted(references.named(session))
     missing: list[str] = []
     damaged: list[str] = []

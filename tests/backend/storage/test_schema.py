@@ -17,7 +17,7 @@ from sqlalchemy import event, inspect, text
 
 from backend.errors import Unavailable
 from backend.projects import catalogue
-from backend.storage import engine, schema
+from backend.storage import engine, schema, table_version
 from backend.storage.tables import Base
 from tests import databases
 
@@ -50,8 +50,8 @@ def bare(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[engine.Data
 
 def newer(folder: Path) -> Path:
     """The migrations, with one more step."""
-    head = schema.newest()
-    shutil.copytree(schema.MIGRATIONS, folder / "migrations")
+    head = table_version.newest()
+    shutil.copytree(table_version.MIGRATIONS, folder / "migrations")
     (folder / "migrations/versions/next.py").write_text(NEXT_STEP.format(head=head))
     return folder / "migrations"
 
