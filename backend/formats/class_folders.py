@@ -2,7 +2,8 @@
 
 In splits a class may be a folder in a folder (`train/animal/cat/1.jpg` is of `animal/cat`).
 Without splits only folders of one level are classes, or those that a list names: deeper ones are
-as often lots and dates.
+as often lots and dates. Classes below splits are so too where more pictures lie beside, in folders
+of one level.
 """
 
 from __future__ import annotations
@@ -125,11 +126,21 @@ class _Seen:
     folder: str = ""
     several: bool = False
     odd: bool = False
+    deep: bool = False
+    in_split_classes: int = 0
+    first_class: str = ""
+    several_classes: bool = False
 
     def are_in_splits(self) -> bool:
         """Whether most lie in splits, and there in classes or in a folder of pictures."""
         said = self.in_classes or self.in_pictures == self.pictures
-        return 2 * self.in_splits > self.pictures and bool(said)
+        most = 2 * self.in_splits > self.pictures
+        return bool(said) and (most or self._are_sorted())
+
+    def _are_sorted(self) -> bool:
+        """Whether those in splits lie in several classes, beside folders that say nothing."""
+        classes = self.several_classes and 2 * self.in_split_classes > self.in_splits
+        return classes and not (self.deep or self.by_list)
 
     def are_in_classes(self) -> bool:
         """Whether most lie in one of several folders of one level that mean nothing else."""
@@ -150,4 +161,9 @@ def _look(tree: Tree, known: set[str]) -> _Seen:
         seen.folder = seen.folder or top
         meaning = bool(top) and picture_names.says_something(top)
         seen.odd |= meaning or len(parts.folders) > 1
+        seen.deep |= not parts.in_split and len(parts.folders) > 1
+        if parts.in_split and parts.folders:
+            seen.in_split_classes += 1
+            seen.first_class = seen.first_class or parts.folders[0]
+            seen.several_classes |= parts.folders[0] != seen.first_class
     return seen

@@ -114,6 +114,25 @@ LAYOUTS = (
     Layout("a folder that is no split", _of("train/a/1.jpg", "val/a/2.jpg", "unlabeled/3.jpg"), {
         "a/1.jpg": ("a", TRAIN), "a/2.jpg": ("a", VAL), "unlabeled/3.jpg": ("", None),
     }, (f"unlabeled/3.jpg: {BESIDE}",)),
+    Layout("more beside the splits", _of("test/a/1.jpg", "test/b/2.jpg", *(
+        f"more/{n}.jpg" for n in range(3, 9)
+    )), {
+        "a/1.jpg": ("a", TEST), "b/2.jpg": ("b", TEST),
+        **{f"more/{n}.jpg": ("", None) for n in range(3, 9)},
+    }, ("more/3.jpg: it lies beside the folders of classes, as do 5 more, and has no class.",)),
+    Layout("more beside the splits, with a list", _of("train/a/1.jpg", "train/b/2.jpg", *(
+        f"{n}.jpg" for n in range(3, 9)
+    )), {
+        "1.jpg": ("a", TRAIN), "2.jpg": ("b", TRAIN),
+        **{f"{n}.jpg": ("", None) for n in range(3, 9)},
+    }, ("3.jpg: it lies beside the folders of classes, as do 5 more, and has no class.",),
+        texts={"classes.txt": "b\na\n"}, classes=("b", "a")),
+    Layout("lots beside a split of lots", _of("test/l1/1.jpg", "test/l2/2.jpg", *(
+        f"2024/l{n}/{n}.jpg" for n in range(3, 9)
+    )), {
+        "test/l1/1.jpg": ("", None), "test/l2/2.jpg": ("", None),
+        **{f"2024/l{n}/{n}.jpg": ("", None) for n in range(3, 9)},
+    }, classes=()),
     Layout("a class called as a split", _of("train/train/1.jpg", "test/test/2.jpg"), {
         "train/1.jpg": ("train", TRAIN), "test/2.jpg": ("test", TEST),
     }),
