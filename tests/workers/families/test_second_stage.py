@@ -56,6 +56,13 @@ def test_a_board_like_its_golden_has_places_without_a_difference() -> None:
     assert not rows[:, : len(features.NAMES)].any()
 
 
+def test_every_place_is_judged_however_many_a_detector_finds() -> None:
+    many = [(x, y, x + 8, y + 8, 0.9 - x / 1000, 0) for x in range(0, 300, 10) for y in (0, 20, 40)]
+    kept, rows = places.find(seen(), found(*many, *many), len(KINDS))
+    assert len(kept) == len(rows) == len(many)
+    assert {tuple(one[:4]) for one in kept.tolist()} == {one[:4] for one in many}
+
+
 def test_a_place_teaches_what_its_label_says_and_every_other_is_a_false_call() -> None:
     told = found((*OPEN, 0.6, 3), (*NOTHING_THERE, 0.7, 1))
     kept, rows = places.find(seen("open"), told, len(KINDS))

@@ -22,7 +22,7 @@ def join(seen: Seen, found: Detections, classes: int) -> Seen:
     """The proposals with what the detector says of them, and its own behind them."""
     overlap = matching.overlaps(seen.boxes, found)
     same = overlap >= SAME
-    alone = apart(found[(found[:, 4] >= LEAST) & ~same.any(axis=0)])
+    alone = apart(found[(found[:, 4] >= LEAST) & ~same.any(axis=0)], MOST)
     ours = said(overlap, found, classes)
     theirs = said(matching.overlaps(alone, found), found, classes)
     ours[:, 0], theirs[:, 0] = 0, 1
@@ -57,11 +57,11 @@ def said(overlap: NDArray[np.float64], found: Detections, classes: int) -> NDArr
     return told
 
 
-def apart(found: Detections) -> Detections:
+def apart(found: Detections, most: int) -> Detections:
     """The best of those that overlap, whatever their class."""
-    left = found[np.argsort(-found[:, 4], kind="stable")][: 4 * MOST]
+    left = found[np.argsort(-found[:, 4], kind="stable")][: 4 * most]
     kept: list[NDArray[np.float32]] = []
-    while len(left) and len(kept) < MOST:
+    while len(left) and len(kept) < most:
         kept.append(left[0])
         left = left[matching.overlaps(left, left[:1])[:, 0] < SAME]
     return np.array(kept, np.float32).reshape(-1, 6)

@@ -19,8 +19,8 @@ SAME = 0.33  # overlap from which a place shows a labelled box
 
 
 def find(seen: Seen, found: Detections, classes: int) -> tuple[Detections, Rows]:
-    """The best detection of each place, and a row of features: of the difference, and its own."""
-    kept = evidence.apart(found[found[:, 4] >= LEAST])
+    """The best detection of every place, and a row of features: of the difference, and its own."""
+    kept = evidence.apart(found[found[:, 4] >= LEAST], len(found))
     overlap = matching.overlaps(kept, seen.boxes)
     best = overlap.max(axis=1, initial=0)
     differs = np.zeros((len(kept), seen.rows.shape[1]), np.float32)
