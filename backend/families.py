@@ -94,6 +94,11 @@ def staged(family: str) -> bool:
     return family in FAMILIES and FAMILIES[family].behind
 
 
+def comparer(family: str) -> str:
+    """Who a sentence says compares a picture with its golden."""
+    return "A second stage" if staged(family) else "The golden board"
+
+
 def answers_once(family: str) -> bool:
     """Whether it gives each picture one class, instead of any number of boxes."""
     return family in FAMILIES and FAMILIES[family].task is Task.CLASSIFY

@@ -89,6 +89,7 @@ def try_one(
 ) -> Job:
     """Queue a look at one picture; the answer is the job's result, and the copy is removed."""
     chosen = choice.choose(session, project_id, model)
+    _check_goldens(chosen, project_id)
     request = kinds.Try(
         project_id, chosen.family, chosen.model_id, chosen.weights, {}, {}, str(path)
     )
@@ -110,6 +111,7 @@ def watch(
     One that goes on is taken up; one that failed is tried again, and knows what it has seen.
     """
     chosen = choice.choose(session, project_id, model)
+    _check_goldens(chosen, project_id)
     _check_options(options or {})
     request = kinds.Watch(
         project_id,
@@ -224,10 +226,16 @@ def _check(chosen: Chosen, project_id: int | None, source: Mapping[str, Any]) ->
         raise Refused("Without a project a detection needs a picture, folder, list or URL.")
     family = families.find(chosen.family)
     if family.needs_golden and "path" in source:
-        who = "A second stage" if family.behind else "The golden board"
+        who = families.comparer(chosen.family)
         raise Refused(f"{who} compares images of a project with their golden.")
     _check_filter("state", source.get("states", ()), [one.value for one in State])
     _check_filter("split", source.get("splits", ()), [one.value for one in Split])
+
+
+def _check_goldens(chosen: Chosen, project_id: int | None) -> None:
+    if project_id is None and families.find(chosen.family).needs_golden:
+        who = families.comparer(chosen.family)
+        raise Refused(f"{who} needs a project with golden pictures.")
 
 
 def _check_filter(name: str, values: Sequence[str], known: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from backend import families
 from backend.domain import Detection
-from backend.errors import Invalid, Refused
+from backend.errors import Refused
 from backend.jobs import kinds
 from backend.models import choice
 from backend.models.choice import Label
@@ -79,8 +79,7 @@ class Trier:
 
     def _golden(self, context: Context, request: kinds.Try, decoded: decoding.Decoded) -> Pixels:
         """The golden of the project that shows the same product."""
-        if request.project_id is None:
-            raise Invalid("The golden board needs a project with golden pictures.")
+        assert request.project_id is not None  # who asks is refused without one
         with context.database.read() as session:
             goldens = detection.goldens(session, request.project_id)
         if not goldens:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from backend import families
 from backend.domain import RunImage
-from backend.errors import LoupeError, Refused
+from backend.errors import LoupeError
 from backend.jobs import kinds
 from backend.models import choice
 from backend.models.choice import Label
@@ -54,8 +54,6 @@ def run(context: Context) -> Mapping[str, Any]:
     """Watch until the job is cancelled; an attempt after a crash goes on where it was."""
     request = cast("kinds.Watch", context.request)
     folder = Path(request.folder)
-    if families.find(request.family).needs_golden and request.project_id is None:
-        raise Refused("The golden board needs a project with golden pictures.")
     stores = Stores(context.database, context.files, context.settings)
     with context.database.read() as session:
         chosen = choice.chosen_by(session, request)

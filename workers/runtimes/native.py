@@ -30,7 +30,7 @@ def prepare(source: ModelSource, precision: str, folder: Path, pictures: Sequenc
     """The weights themselves are loaded; only the detector that one carries is made quick."""
     del precision
     if families.find(source.family).needs_golden:
-        partners.prepare(source.weights, folder, pictures)
+        partners.prepare(source, folder, pictures)
 
 
 def load(

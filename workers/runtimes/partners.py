@@ -6,18 +6,21 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from backend import families
 from workers import runtimes
 from workers.families.base import LoadedModel
-from workers.families.golden import golden_file
+from workers.families.golden import golden_file, packed
+from workers.families.second_stage import stage_file
 from workers.runtimes import ModelSource
 
 FILE, FACTS = "detector", "detector.json"
 LEAST = 0.001  # who carries it weighs faint evidence by itself
 
 
-def prepare(weights: Path | None, folder: Path, pictures: Sequence[Path]) -> None:
+def prepare(carrier: ModelSource, folder: Path, pictures: Sequence[Path]) -> None:
     """Fill the folder from a model's file, if that carries a detector."""
-    found = golden_file.carried(weights) if weights else None
+    kind = (stage_file if families.staged(carrier.family) else golden_file).KIND
+    found = packed.detector(carrier.weights, kind) if carrier.weights else None
     if found is None:
         return
     family, data = found

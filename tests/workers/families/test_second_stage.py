@@ -23,6 +23,7 @@ from workers.families.base import Detections, Parameters, Picture, TrainingSet
 from workers.families.golden import features, golden_file, seeing
 from workers.families.golden.options import GoldenOptions
 from workers.families.second_stage import places, stage_file
+from workers.runtimes import ModelSource, native
 
 KINDS = sample.CLASSES["pcb"]
 DETECTOR = start_weights.ASSETS / "start_yolo11n.safetensors"
@@ -147,6 +148,20 @@ def test_a_file_that_says_what_cannot_be_is_refused(
     _told_otherwise(trained, tmp_path / "m.npz", other)
     with pytest.raises(Invalid, match="is not a second stage that this version can read"):
         stage_file.read(tmp_path / "m.npz")
+
+
+@pytest.mark.parametrize(
+    ("family", "kind"), [("second_stage", "second stage"), ("golden", "golden model")]
+)
+def test_a_damaged_file_is_called_what_it_was_given_as(
+    trained: Path, tmp_path: Path, family: str, kind: str
+) -> None:
+    whole = trained.read_bytes()
+    (tmp_path / "m.npz").write_bytes(whole[: len(whole) // 2])
+    source = ModelSource(family, tmp_path / "m.npz")
+    for ask in (lambda: native.about(source), lambda: native.prepare(source, "", tmp_path, ())):
+        with pytest.raises(Invalid, match=f"m.npz is not a {kind} that this version can read"):
+            ask()
 
 
 def test_a_forest_that_asks_for_what_no_place_has_is_refused(trained: Path, tmp_path: Path) -> None:

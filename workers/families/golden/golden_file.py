@@ -49,16 +49,6 @@ def read(path: Path, device: str = "cpu", detector: LoadedModel | None = None) -
     return dataclasses.replace(model, partner=packed.partner(about, arrays, device, detector))
 
 
-def carried(path: Path) -> tuple[str, bytes] | None:
-    """The family and the weights of the detector that a model of this sort carries, if it does."""
-    try:
-        about, arrays = packed.opened(path)
-        told = packed.carried(about, arrays)
-    except packed.BROKEN as error:
-        raise packed.unreadable(path, KIND) from error
-    return (told["family"], arrays["partner"].tobytes()) if told else None
-
-
 def _kinds(arrays: Arrays, classes: int) -> NDArray[np.float32]:
     found = arrays["kinds"].astype(np.float32)
     if found.ndim != 2 or found.shape[1] != classes or not np.isfinite(found).all():

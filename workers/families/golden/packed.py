@@ -147,6 +147,16 @@ def carried(about: dict[str, Any], arrays: Arrays) -> dict[str, str] | None:
     return {"name": told["name"], "family": told["family"]}
 
 
+def detector(path: Path, kind: str) -> tuple[str, bytes] | None:
+    """The family and the weights of the detector that a file of that kind carries, if it does."""
+    try:
+        about, arrays = opened(path)
+        told = carried(about, arrays)
+    except BROKEN as error:
+        raise unreadable(path, kind) from error
+    return (told["family"], arrays["partner"].tobytes()) if told else None
+
+
 def partner(
     about: dict[str, Any], arrays: Arrays, device: str, detector: LoadedModel | None
 ) -> Partner | None:
