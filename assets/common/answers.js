@@ -34,7 +34,7 @@
  * @typedef {{job: number, state: JobState, family: string, scaling: string, repeats: number,
  *   epochs: number, images: number, author: string, at: string, about: Record<string, string>,
  *   lines: Line[]}} ClusterBenchmark
- * @typedef {{labels: string[], matrix: number[][], score?: number}} Confusion
+ * @typedef {{labels: string[], matrix: number[][], score?: number, run?: number}} Confusion
  * @typedef {{id: number, sha256: string, name: string}} Cover
  * @typedef {{recall: number[], precision: number[], score: number[]}} CurvePoints
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number | null}}

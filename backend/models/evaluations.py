@@ -21,11 +21,15 @@ class ClassFigures(TypedDict, total=False):
 
 
 class Confusion(TypedDict):
-    """Rows are what is there, columns what was said, at a least score."""
+    """Rows are what is there, columns what was said, at a least score.
+
+    `run` has the pictures of the cells, where these are classified.
+    """
 
     labels: list[str]
     matrix: list[list[int]]
     score: NotRequired[float]
+    run: NotRequired[int]
 
 
 class ReliabilityPart(TypedDict):

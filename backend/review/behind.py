@@ -1,4 +1,4 @@
-"""Which boards stand behind a mark of a plot: by days, verdicts, standing defects, scores."""
+"""Which boards stand behind a mark of a plot: by days, verdicts, labels, defects, scores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ VERDICTS = (Verdict.PASS.value, Verdict.FAIL.value, ASK, SAID)
 class Behind:
     """Boards that came on these days, show such a defect, or stand behind a mark.
 
-    `below` bounds the score of a detection, as `least` of a choice does from the other side.
+    `below` bounds the score of a detection, as `least` of a choice does from the other side;
+    `labels` are classes of whole pictures.
     """
 
     since: date | None = None
@@ -38,6 +39,7 @@ class Behind:
     mark: str = ""
     verdict: str = ""
     below: float = ABOVE
+    labels: tuple[str, ...] = ()
 
 
 NOTHING = Behind()
@@ -56,6 +58,7 @@ def parse(given: Mapping[str, Sequence[str]]) -> Behind:
         mark,
         _verdict(given.get("verdict", [""])[-1]),
         _below(given.get("below", [""])[-1]),
+        tuple(given.get("label", ())),
     )
 
 
@@ -80,6 +83,9 @@ def conditions(
     if chosen.since or chosen.until:
         came = select(ImageRow.id).where(*_days(chosen))
         parts.append(image_id.in_(came))
+    if chosen.labels:
+        members = class_names.of_run(session, run_id).members(chosen.labels)
+        parts.append(image_id.in_(select(ImageRow.id).where(ImageRow.label_id.in_(members))))
     if chosen.verdict:
         parts.append(_stands(session, run_id, image_id, chosen.verdict))
     if chosen.mark:

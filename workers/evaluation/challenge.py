@@ -42,7 +42,8 @@ def judged(
     known = laid_out.set.classes  # what it has just learned, by these names
     seen = appraisal.look(model.family, path, examples, classes, tell, known)
     record.keep(context, model, weights, laid_out, seen)
-    figures = laid_out.kept(appraisal.report(model.family, seen, classes))
+    found = appraisal.report(model.family, seen, classes)
+    figures = record.opened(context, model.family, laid_out.kept(found))
     return seen, figures | {"split": str(split)}
 
 

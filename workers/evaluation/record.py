@@ -52,6 +52,13 @@ def write(context: Context, run: Run, laid_out: LaidOut, seen: Appraisal) -> Non
         findings.finish(session, run.id, seen.seconds, {})
 
 
+def opened(context: Context, family: str, figures: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures; a classifier's confusion says in which run the pictures of its cells are."""
+    if not families.answers_once(family):
+        return dict(figures)
+    return {**figures, "confusion": {**figures["confusion"], "run": context.job.id}}
+
+
 def measured(context: Context, model_id: int | None, figures: Mapping[str, Any]) -> None:
     """Keep the figures of this job, for whoever asks in SQL."""
     with context.database.write.begin() as session:

@@ -32,8 +32,8 @@ def run(context: Context) -> Mapping[str, Any]:
     classes = laid_out.set.classes
     seen = appraisal.look(model.family, weights, examples, classes, tell, laid_out.known(model))
     record.keep(context, model, model.weights, laid_out, seen)
-    figures = laid_out.kept(appraisal.report(model.family, seen, classes, request.iou))
-    figures = {**figures, "split": str(split)}
+    found = appraisal.report(model.family, seen, classes, request.iou)
+    figures = record.opened(context, model.family, laid_out.kept(found)) | {"split": str(split)}
     record.measured(context, model.id, figures)
     against = _against(context, request, laid_out, seen)
     if split == appraisal.held_out(laid_out.set) and request.iou == 0.5:

@@ -39,8 +39,8 @@ def run(context: Context) -> Mapping[str, Any]:
         source={"images": len(seen.examples)},
     )  # fmt: skip
     record.write(context, made, laid_out, seen)
-    found = _figures(seen, laid_out.set.classes, request.iou, whole)
-    told = {**laid_out.kept(found), "split": str(split), **left_out}
+    found = laid_out.kept(_figures(seen, laid_out.set.classes, request.iou, whole))
+    told = {**record.opened(context, made.family, found), "split": str(split), **left_out}
     record.measured(context, None, told)
     return {"model": request.name, **told, **_against(context, request, laid_out, seen)}
 

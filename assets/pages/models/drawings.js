@@ -1,6 +1,7 @@
 /** Drawings of what was measured: precision over recall, and the confusion of classes. */
 
 import { h } from "../../common/dom.js";
+import { address, project } from "../../common/site.js";
 import { count, share } from "../../common/words.js";
 import { plot } from "../../plots/plot.js";
 
@@ -61,10 +62,17 @@ export function reliability(parts, off) {
 }
 
 /**
+ * Each cell opens its pictures, where these are classified.
  * @param {import("../../common/answers.js").Confusion} found rows: what is there; columns: what was said
  */
 export function confusion(found) {
   const most = Math.max(1, ...found.matrix.flat());
+  /** @param {number} at @param {number} to */
+  const cell = (at, to) => {
+    const number = found.matrix[at][to], [label, said] = [found.labels[at], found.labels[to]];
+    const shown = number ? count(number) : "·";
+    return number && found.run ? h("a", { href: pictures(found.run, { label, class: said }) }, shown) : shown;
+  };
   return h(
     "figure.figure",
     {},
@@ -88,8 +96,9 @@ export function confusion(found) {
             "tr",
             {},
             h("th", {
-              title:
-                "Rows: what is there. Columns: what the model said. Background: nothing there, or nothing said.",
+              title: `Rows: what is there. Columns: what the model said. ${
+                found.run ? "A number opens its pictures." : "Background: nothing there, or nothing said."
+              }`,
             }, "is ↓  said →"),
             found.labels.map((name) => h("th.number", {}, name)),
           ),
@@ -106,7 +115,7 @@ export function confusion(found) {
                 h("td.number", {
                   title: `${found.labels[at]} taken for ${found.labels[to]}: ${number}`,
                   style: { background: shade(number / most, at === to) },
-                }, number ? count(number) : "·")
+                }, cell(at, to))
               ),
             )
           ),
@@ -114,6 +123,11 @@ export function confusion(found) {
       ),
     ),
   );
+}
+
+/** The pictures of a run that are behind a figure. @param {number} run @param {Record<string, string | number>} chosen */
+function pictures(run, chosen) {
+  return address({ project: project(), tab: "review", run, view: "boards", ...chosen });
 }
 
 /** @param {number} part @param {boolean} right */

@@ -49,6 +49,7 @@ const OF_BOARDS = {
   stands: STANDS,
   sorts: SORTS,
   rule: "A person’s verdict goes before the rule’s. ",
+  found: (/** @type {string} */ label) => `where ${label} was found`,
 };
 const OF_PICTURES = {
   title: "Pictures",
@@ -57,9 +58,10 @@ const OF_PICTURES = {
   stands: ANSWERS,
   sorts: SORTS.filter(([name]) => name !== "detections"),
   rule: "A person’s answer goes before the model’s. ",
+  found: (/** @type {string} */ label) => `taken for ${label}`,
 };
 /** Filters that plots lead to. */
-const BEHIND = ["defect", "score", "below", "since", "until", "mark", "verdict"];
+const BEHIND = ["defect", "score", "below", "since", "until", "mark", "verdict", "label"];
 /** @type {Record<string, string>} */
 const STANDING = {
   pass: "that pass",
@@ -101,7 +103,7 @@ export async function boardTable(run, query) {
     {},
     h("div.spread", {}, h("h1", {}, `${kind.title} of run ${run}`), filters(kind, query, asked, lots)),
     h("p", {}, counted(kind, first.total, run)),
-    behind(asked),
+    behind(kind, asked),
     h("div.panel", {}, h("table.lp-boards", {}, h("thead", {}, heads(kind)), rows)),
     h(
       "div.row",
@@ -112,13 +114,14 @@ export async function boardTable(run, query) {
   );
 }
 
-/** What else the boards are chosen by, as a plot led to them. @param {URLSearchParams} asked */
-function behind(asked) {
+/** What else the boards are chosen by, as a plot led to them. @param {typeof OF_BOARDS} kind @param {URLSearchParams} asked */
+function behind(kind, asked) {
   const [score, below, since, until] = ["score", "below", "since", "until"].map((name) => asked.get(name));
   const mark = asked.get("mark") ?? "";
   const told = [
     asked.get("defect") && `with ${asked.get("defect")}`,
-    asked.get("class") && `where ${asked.get("class")} was found`,
+    asked.get("label") && `labelled ${asked.get("label")}`,
+    asked.get("class") && kind.found(asked.get("class") ?? ""),
     (score || below) && `with a detection from ${score || "0"} to ${below ? `below ${below}` : "1"}`,
     (since || until) &&
     `of ${since === until ? since : `${since || "the first day"} to ${until || "today"}`}`,

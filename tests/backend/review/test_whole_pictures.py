@@ -83,6 +83,19 @@ def test_accepting_gives_the_class_of_the_answer(session: Session) -> None:
     assert tally.figures(session, RUN) == Figures(1, right=1)
 
 
+def test_pictures_are_found_by_their_label_and_by_what_they_were_taken_for(
+    session: Session,
+) -> None:
+    _save(session, label="bad", accepted=(), rejected=())
+
+    def found(**chosen: str) -> list[int]:
+        return agenda.ids(session, RUN, agenda.parse(chosen.items()), 9)
+
+    assert found(label="bad") == found(**{"label": "bad", "class": "good"}) == [_image(session)]
+    assert found(label="good") == found(**{"label": "bad", "class": "bad"}) == []
+    assert found(label="nobody's") == []
+
+
 def test_refusing_leaves_a_picture_of_none_of_the_classes(session: Session) -> None:
     _judge(session, Verdict.FALSE_CALL)
     assert _now(session) == ("", State.DONE)

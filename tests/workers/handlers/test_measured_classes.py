@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from backend.domain import Detection, Job, Split, Task
 from backend.errors import Invalid, Refused
@@ -15,8 +16,10 @@ from backend.labels import images
 from backend.labels.images import NewImage
 from backend.models import registry, trainings
 from backend.projects import catalogue
+from backend.review import agenda, reports
 from backend.runs import mistakes
 from backend.storage import findings
+from backend.storage.tables import MetricRow
 from tests.workers.families import drawn
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
@@ -24,6 +27,7 @@ from workers.evaluation import appraisal
 from workers.evaluation.appraisal import Appraisal
 from workers.families.base import Example
 from workers.handlers import judge
+from workers.tracking import facts
 
 
 @dataclass
@@ -92,6 +96,57 @@ def test_an_evaluation_says_how_sure_it_may_be_and_keeps_its_run(parts: Parts) -
         (run, *_) = findings.runs(session, parts.project)
     assert details.evaluation["reliability"] == told["reliability"]
     assert (run.purpose, run.model, run.images) == ("evaluate", "v1", 6)
+
+
+@pytest.mark.parametrize("model", ["v1", "v2"])
+def test_each_cell_of_the_confusion_opens_its_pictures(parts: Parts, model: str) -> None:
+    trained = _confusion(parts, model)
+    measured = parts.measured(trainings.evaluate, model)
+    assert _confusion(parts, model) == trained | {"run": _newest(parts)}
+    assert sum(map(sum, measured["confusion"]["matrix"])) == len(parts.held_out())
+    for confusion in (trained, _confusion(parts, model)):
+        for label, row in zip(confusion["labels"], confusion["matrix"], strict=True):
+            for said, number in zip(confusion["labels"], row, strict=True):
+                assert len(_behind(parts, confusion["run"], label, said)) == number
+
+
+def test_page_sql_mlflow_and_report_say_the_same(parts: Parts) -> None:
+    told = parts.measured(trainings.evaluate, "v1")
+    run, truths = _newest(parts), {one.name: one.label for one in parts.held_out()}
+    with parts.place.database.read() as session:
+        shown = registry.details(session, registry.find(session, parts.project, "v1").id)
+        stored = select(MetricRow.name, MetricRow.value).filter_by(job_id=run, class_id=0)
+        in_sql = dict(session.execute(stored).tuples().all())
+        report = {row["name"]: row["label"] for row in reports.rows(session, run)}
+    in_mlflow = {name: value for name, value, *_ in facts.held_out(shown, ())}
+    right = sum(report[name] == truth for name, truth in truths.items())
+    assert report.keys() == truths.keys()
+    assert told["accuracy"] == pytest.approx(right / len(truths), abs=1e-9)
+    for figure in ("accuracy", "macro_f1", "ece", "images"):
+        assert told[figure] == shown.evaluation[figure] == in_sql[figure]
+    for figure in ("accuracy", "macro_f1"):
+        assert in_mlflow[f"held_out_{figure}"] == told[figure]
+    for named in (told, shown.evaluation, in_sql, in_mlflow):
+        assert not [one for one in named if "map" in one or "iou" in one]
+
+
+def _confusion(parts: Parts, model: str) -> dict[str, Any]:
+    """What a page is told of a model's mistakes."""
+    with parts.place.database.read() as session:
+        found = registry.details(session, registry.find(session, parts.project, model).id)
+    return dict(found.evaluation["confusion"])
+
+
+def _newest(parts: Parts) -> int:
+    with parts.place.database.read() as session:
+        return findings.runs(session, parts.project)[0].id
+
+
+def _behind(parts: Parts, run: int, label: str, said: str) -> set[str]:
+    """The names of the pictures that a cell opens."""
+    choice = agenda.parse([("label", label), ("class", said)])
+    with parts.place.database.read() as session:
+        return {images.get(session, one).name for one in agenda.ids(session, run, choice, 100)}
 
 
 def test_mistakes_are_told_the_surest_first_and_held_against_what_is_said_today(
