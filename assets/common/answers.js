@@ -44,8 +44,8 @@
  *   golden: GoldenCard | null, boxes: Box[], proposals: Proposal[], proposer: string, run: number | null,
  *   rejected: number[], accepted: number[], verdict: "" | "pass" | "fail", repeat: boolean,
  *   chances: Record<string, number>}} DeskImage
- * @typedef {{runs: RunCard[], jobs: JobCard[], models: ModelCard[], counts: SourceCounts, tiles: string}}
- *   DetectionChoice
+ * @typedef {{runs: RunCard[], jobs: JobCard[], task: Task, models: ModelCard[], counts: SourceCounts,
+ *   tiles: string}} DetectionChoice
  * @typedef {{model: string, source?: ImageChoice, options?: Options, key?: string}} DetectionForm
  * @typedef {{run: number, image: number, idx: number}} DetectionRef
  * @typedef {{role?: Role | null, password?: string | null}} Edit

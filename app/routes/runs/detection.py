@@ -21,6 +21,7 @@ from app.routes.model_cards import ModelCard
 from app.routes.runs import run_cards
 from app.routes.runs.run_cards import RunCard
 from backend import safe_pictures
+from backend.domain import Task
 from backend.errors import Invalid, NotFound
 from backend.jobs import listing as jobs_of
 from backend.jobs import outlook, queue
@@ -101,6 +102,7 @@ class SourceCounts:
 class DetectionChoice(AtWork):
     """What can be looked at, and with what."""
 
+    task: Task
     models: Sequence[ModelCard]
     counts: SourceCounts
     tiles: str
@@ -138,6 +140,7 @@ def form(project: str, at: premises.At) -> DetectionChoice:
         return DetectionChoice(
             now.runs,
             now.jobs,
+            found.task,
             [model_cards.card(one) for one in ready],
             SourceCounts(counted["state"], counted["split"], counted["golden"]),
             large_pictures.wish(session, found.id),

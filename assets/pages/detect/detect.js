@@ -35,7 +35,14 @@ class Detect {
     this.element = element;
     this.project = "";
     /** @type {Detecting} */
-    this.found = { models: [], counts: { state: {}, split: {}, golden: {} }, tiles: "", runs: [], jobs: [] };
+    this.found = {
+      task: "detect",
+      models: [],
+      counts: { state: {}, split: {}, golden: {} },
+      tiles: "",
+      runs: [],
+      jobs: [],
+    };
     /** @type {number[] | null} the images that Browse shows */
     this.shown = null;
     /** @type {number[] | undefined} the images that were chosen in Browse */
@@ -141,7 +148,13 @@ class Detect {
     fill(
       this.form,
       nothing &&
-        h("p.warn", {}, "There is no trained model, and no image has a golden: train a model first."),
+        h(
+          "p.warn",
+          {},
+          "There is no trained model",
+          h("span.for-boxes", {}, ", and no image has a golden"),
+          ": train a model first.",
+        ),
       field("Model", this.model),
       field("Images", this.source),
       h(
@@ -201,7 +214,7 @@ class Detect {
   async ways() {
     const name = this.model.value;
     const family = this.found.models.find((one) => one.name === name)?.family;
-    this.whole = family === "classifier";
+    this.whole = this.found.task === "classify";
     this.form.dataset.of = this.whole ? "classes" : "boxes";
     const { worth } = (name && (await this.foresight.expect(this.base(), name))) || { worth: [] };
     if (name !== this.model.value) return;

@@ -17,7 +17,7 @@ import { count, many, share } from "../../common/words.js";
  * @param {Model} told @param {Model[]} found @param {Colors} colors
  */
 export async function evaluate(told, found, colors) {
-  const how = conditions();
+  const how = conditions(told);
   const others = found.filter((one) => one.state === "ready" && one.id !== told.id);
   const beside = select([
     ["", "No other model"],
@@ -37,17 +37,19 @@ export async function evaluate(told, found, colors) {
 }
 
 /**
- * Measure a file of boxes beside the model of that name; true once it was asked for.
- * @param {string} name @param {Colors} colors
+ * Measure a file of boxes or classes beside a model; true once it was asked for.
+ * @param {Model} told @param {Colors} colors
  */
-export async function judge(name, colors) {
-  const how = conditions();
+export async function judge(told, colors) {
+  const { name } = told, how = conditions(told);
   const file = h("input", { type: "file", accept: ".json,.csv,.txt", required: true });
   const fields = [
     field(
       "What the other program found",
       file,
-      "COCO results, or a table with the columns name, label, score, x1, y1, x2, y2; for whole images name, label and, if you like, score.",
+      classifies(told)
+        ? "A table with the columns name, label and, if you like, score."
+        : "COCO results, or a table with the columns name, label, score, x1, y1, x2, y2.",
     ),
     ...how.fields,
   ];
@@ -60,8 +62,13 @@ export async function judge(name, colors) {
   return show(`${chosen.name} beside ${name}`, job, colors);
 }
 
-/** The fields that say by which images, and what counts as found. */
-function conditions() {
+/** @param {Model} told */
+function classifies(told) {
+  return told.metrics.accuracy !== undefined;
+}
+
+/** The fields that say by which images, and what counts as found where that are boxes. @param {Model} told */
+function conditions(told) {
   const split = select(
     [["", "Held out"], ["test", "Test"], ["val", "Validation"], ["train", "Training"]],
     "",
@@ -70,6 +77,7 @@ function conditions() {
   return {
     fields: [
       field("Split", split),
+      !classifies(told) &&
       field("Overlap that counts as found (IoU)", iou, "0.33 is what DeepPCB's paper uses."),
     ],
     chosen: () => ({ split: split.value, iou: Number(iou.value) }),

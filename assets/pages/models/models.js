@@ -177,7 +177,7 @@ class Models {
       ),
       h("button.for-labeler", {
         title: "Measure what another program found on the images held out from this model",
-        onclick: () => this.measure(() => judge(told.name, this.colors)),
+        onclick: () => this.measure(() => judge(told, this.colors)),
       }, "Judge a file …"),
       h("a.button", { href: address({ project: project(), tab: "detect", model: told.name }) }, "Detect"),
       h("button.for-labeler", { onclick: () => publish(told) }, "Export"),
@@ -342,7 +342,7 @@ function empty() {
     h(
       "p",
       {},
-      "A training leaves a version here, measured on images it has never seen. Without any, the golden board still proposes defects under Detect.",
+      "A training leaves a version here, measured on images it has never seen. What needs none stands under Detect.",
     ),
     h("a.button.primary", { href: address({ project: project(), tab: "train" }) }, "Train the first one"),
   );

@@ -135,7 +135,7 @@ function merger(one, all, base, draw) {
   const merge = () =>
     attempt(async () => {
       const into = select(others, others[0][0], null, { "aria-label": `Merge ${one.name} into` });
-      const warning = `Every box of ${one.name} becomes a box of that class. This cannot be undone.`;
+      const warning = `Every label of ${one.name} becomes one of that class. This cannot be undone.`;
       if (!(await ask(`Merge ${one.name}`, "Merge", [field("Into", into, warning)], { danger: true }))) {
         return;
       }
@@ -159,7 +159,7 @@ function remover(one, base, draw) {
       const { boxes, images } = await get(`${base}/${one.id}/uses`);
       const told = images === 0
         ? "No label has it."
-        : `With it ${many(boxes, "box goes", "boxes go")} from ${
+        : `With it ${boxes ? many(boxes, "box goes", "boxes go") : "the class goes"} from ${
           many(images, "image")
         }; each image keeps its earlier revisions.`;
       if (

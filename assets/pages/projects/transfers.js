@@ -36,7 +36,7 @@ const SHOWN = 50;
 /** @typedef {{id?: number, name: string}} Named */
 /** @typedef {{file: string, line?: number, reason: string}} Problem */
 
-/** Bring pictures into a project. @param {{id: number, name: string}} into */
+/** Bring pictures into a project. @param {{id: number, name: string, task: string}} into */
 export async function importInto(into) {
   const files = h("input", { type: "file", multiple: true });
   const folder = h("input", { type: "file", webkitdirectory: true });
@@ -54,7 +54,7 @@ export async function importInto(into) {
     chosen,
     h("div.for-admin", {}, field("Or a place on the server", path)),
     field("Format", format, "Labels that come along are taken; what is there already is skipped."),
-    field(
+    into.task !== "classify" && field(
       "Masks beside pictures",
       masks,
       "Pictures that tell of each pixel of another one what it is, in a folder such as masks.",

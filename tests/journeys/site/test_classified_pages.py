@@ -6,9 +6,11 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from sqlalchemy.orm import Session
 
+from backend.domain import Task
+from backend.labels import state_marks
 from backend.models import registry
 from backend.projects import catalogue
 from backend.runs import detection
@@ -34,6 +36,19 @@ PAGES = {
     "jobs": ("", ".job"),
     "projects": ("", ".project"),
 }
+BARE = "bare"
+EMPTY = {
+    "overview": ".empty", "browse": ".empty", "annotate": ".lp-empty", "review": ".lp-none",
+    "train": ".form-grid", "models": ".empty", "detect": ".warn", "projects": ".project",
+}  # fmt: skip
+DIALOGS = (
+    ("models", "Evaluate"),
+    ("models", "Judge a file …"),
+    ("models", "Export"),
+    ("projects", "Import"),
+    ("projects", "Export"),
+    ("projects", "Classes"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +58,8 @@ def made(site: Site) -> list[int]:
         found = catalogue.find(session, PROJECT)
         _model(session, found.id, site.files.put(b"weights"))
         detection.ask(session, found.id, "v1", source={"images": ids}, author="ana")
+        state_marks.name(session, ids[:1], found.classes[0].id, "ana")
+        catalogue.create(session, BARE, Task.CLASSIFY, sorting.CLASSES)
     sorting.answer(site.database, ids, RUN)
     return ids
 
@@ -51,6 +68,7 @@ def _model(session: Session, project: int, weights: str) -> None:
     """A classifier that was measured, and right twice of three times."""
     chances = np.eye(3)[[0, 1, 1]] * 0.7 + 0.1
     figures = worth.report([0, 1, 2], chances, sorting.CLASSES)
+    figures["confusion"]["run"] = RUN
     model = registry.add(
         session, project, "classifier", classes=sorting.CLASSES, snapshot_id=None,
         parameters={"epochs": 3, "variant": "small", "image_size": 48},
@@ -68,16 +86,61 @@ def test_a_page_has_no_word_and_no_control_of_boxes(
     shell = page.locator(f"#shell-{tab}")
     expect(shell.locator(shown).locator("visible=true").first).to_be_visible()
     if name == "browse":
+        expect(shell.get_by_text(f"{len(made)} images", exact=True)).to_be_visible()
         page.keyboard.press("Control+a")
         expect(page.locator(".bulk")).to_contain_text(f"{len(made)} selected")
     if name == "projects":  # others have boxes
         shell = shell.locator(".project").filter(has_text=PROJECT)
     for fold in shell.locator("details").locator("visible=true").all():
         fold.locator("summary").first.click()
-    named = shell.locator("button, input, select").locator("visible=true")
+    says_nothing_strange(shell)
+
+
+def says_nothing_strange(place: Locator) -> None:
+    """No word of boxes is read there, or stands in the title of what can be used."""
+    named = place.locator("button, input, select").locator("visible=true")
     titles = named.evaluate_all("all => all.map((one) => `${one.title} ${one.ariaLabel ?? ''}`)")
-    for text in (shell.inner_text(), *titles):
+    for text in (place.inner_text(), *titles):
         assert not STRANGE.search(text), STRANGE.findall(text)
+
+
+@pytest.mark.parametrize("tab", EMPTY)
+def test_a_project_without_pictures_has_no_word_of_boxes(
+    page: Page, site: Site, made: list[int], tab: str
+) -> None:
+    assert made
+    page.goto(f"{site.url}/?project={BARE}&tab={tab}")
+    shell = page.locator(f"#shell-{tab}")
+    expect(shell.locator(EMPTY[tab]).locator("visible=true").first).to_be_visible()
+    says_nothing_strange(
+        shell.locator(".project").filter(has_text=BARE) if tab == "projects" else shell
+    )
+
+
+@pytest.mark.parametrize(("tab", "name"), DIALOGS)
+def test_no_question_speaks_of_boxes(
+    page: Page, site: Site, made: list[int], tab: str, name: str
+) -> None:
+    assert made
+    page.goto(f"{site.url}/?project={PROJECT}&tab={tab}")
+    shell = page.locator(f"#shell-{tab}")
+    place = shell.locator(".project").filter(has_text=PROJECT) if tab == "projects" else shell
+    place.get_by_role("button", name=name, exact=True).click()
+    asked = page.locator("dialog[open]")
+    expect(asked.get_by_role("button").first).to_be_visible()
+    says_nothing_strange(asked)
+
+
+def test_a_cell_of_the_confusion_opens_its_pictures(
+    page: Page, site: Site, made: list[int]
+) -> None:
+    page.goto(f"{site.url}/?project={PROJECT}&tab=models")
+    page.locator(".confusion a").first.click()
+    expect(page.get_by_text("Only those labelled good, taken for good.")).to_be_visible()
+    rows = page.locator(".lp-boards tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows.get_by_role("link", name=f"{0:03}", exact=True)).to_be_visible()
+    assert f"image={made[0]}" in (rows.get_by_role("link").last.get_attribute("href") or "")
 
 
 @pytest.mark.parametrize("tab", ["annotate", "review"])
