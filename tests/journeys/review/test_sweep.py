@@ -15,7 +15,8 @@ from tests.journeys import sorting
 from tests.journeys.conftest import Site
 
 RUN = 1_980
-COUNT = 120
+COUNT = 300
+MOST_KEYS = 20  # for a hundred pictures of which the model is right
 TILES = "#shell-review .lp-whole"
 Said = tuple[str, State, Verdict | None]
 
@@ -24,7 +25,7 @@ Said = tuple[str, State, Verdict | None]
 def ids(site: Site) -> list[int]:
     made = sorting.put(site, f"sweep {RUN}", COUNT)
     # Of the class that is swept first, the surest is the first picture.
-    sorting.answer(site.database, made, RUN, {at: 0.95 - at / 400 for at in range(COUNT)})
+    sorting.answer(site.database, made, RUN, {at: 0.95 - at / 1000 for at in range(COUNT)})
     return made
 
 
@@ -38,8 +39,10 @@ def said(site: Site, ids: list[int], run: int = RUN) -> list[Said]:
     return [(one.label, one.state, now.verdict if now else None) for one, now in pairs]
 
 
-def answered(site: Site, ids: list[int]) -> int:
-    return sum(verdict is not None for _, _, verdict in said(site, ids))
+def answered(site: Site, ids: list[int], run: int = RUN) -> int:
+    with site.database.read.begin() as session:
+        standing = decisions.standing(session, ids, [run])
+    return sum(Subject(run, 0) in standing[one] for one in ids)
 
 
 def until(page: Page, site: Site, ids: list[int], number: int) -> None:
@@ -71,7 +74,7 @@ def test_a_run_is_swept_by_few_keys_and_taken_back_as_it_was(
     open_wall(page, "good")
     good = ids[::3][::-1]
     shown = here(page)
-    assert shown == good
+    assert shown == good[: len(shown)]
     page.keyboard.press("2")
     page.keyboard.press("r")
     page.keyboard.press("a")
@@ -86,11 +89,11 @@ def test_a_run_is_swept_by_few_keys_and_taken_back_as_it_was(
     until(page, site, ids, 0)
     assert said(site, good[:3]) == [("", State.NEW, None)] * 3
     keys = 0
-    while answered(site, good) < len(good):
+    while answered(site, good) < len(good) == COUNT // 3:
         page.keyboard.press("Shift+A")
         keys += 1
         rested(page)
-        assert keys < 20
+        assert keys <= MOST_KEYS
     expect(page.get_by_text("Every picture of this class has its answer.")).to_be_visible()
     assert set(said(site, good)) == {("good", State.DONE, Verdict.ACCEPT)}
     page.keyboard.press("z")
