@@ -15,12 +15,13 @@ from backend.labels import images
 from backend.labels.images import NewImage
 from backend.projects import catalogue
 from backend.review import reports
-from backend.runs import documents
+from backend.runs import detection, documents
 from backend.storage import findings
 from backend.storage.tables import DetectionRow, RunImageRow
 from tests.backend.labels import drawn
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
+from tests.workers.handlers.test_watch import until_said, watching
 from workers.families import classifier
 from workers.weights import weight_files
 
@@ -89,6 +90,38 @@ def test_what_is_known_keeps_its_chances(place: Place, weights: str, project: in
         ]
     assert facts[0] == facts[1]
     assert all(findings.CHANCES in one for one in facts[0])
+
+
+def test_a_tried_picture_has_one_class_and_the_chances_of_all(
+    place: Place, weights: str, project: int, tmp_path: Path
+) -> None:
+    copy = tmp_path / "tried.png"
+    copy.write_bytes(drawn.numbered(5))
+    with place.database.write.begin() as session:
+        detection.try_one(session, project, weights, copy)
+    told = place.carry_out(place.claim())
+    (answer,) = told["detections"]
+    chances = {name: chance for _, name, chance in told[findings.CHANCES]}
+    assert chances.keys() == {*NAMES}
+    assert answer["label"] == max(chances, key=lambda name: chances[name])
+
+
+def test_a_picture_that_arrives_leaves_its_class(
+    place: Place, weights: str, project: int, tmp_path: Path
+) -> None:
+    inbox, out = tmp_path / "inbox", tmp_path / "out"
+    inbox.mkdir()
+    (inbox / "one.png").write_bytes(drawn.numbered(5))
+    with place.database.write.begin() as session:
+        job = detection.watch(session, project, weights, inbox, out=out)
+    with watching(place):
+        until_said(place, job.id, f"Watching {inbox}: 1 picture since")
+    (told,) = json.loads((out / "one.png.json").read_text())
+    assert (set(told), told["class"] in NAMES) == ({"name", "class", "confidence"}, True)
+    with place.database.read() as session:
+        (seen,) = findings.images(session, job.id, findings.seen(session, job.id)).values()
+    assert [one.label for one in seen.detections] == [told["class"]]
+    assert len(seen.facts[findings.CHANCES]) == len(NAMES)
 
 
 def test_files_for_other_programs_have_a_class_and_no_box(

@@ -49,7 +49,7 @@ def _ask(place: Place, inbox: Path) -> Job:
 
 
 @contextmanager
-def _watching(place: Place) -> Iterator[None]:
+def watching(place: Place) -> Iterator[None]:
     """The handler goes on beside the test until it is asked to stop."""
     context = place.context(place.claim())
 
@@ -66,7 +66,7 @@ def _watching(place: Place) -> Iterator[None]:
         thread.join(60)
 
 
-def _until_said(place: Place, job: int, words: str, seconds: float = 120.0) -> None:
+def until_said(place: Place, job: int, words: str, seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     message = ""
     while words not in message:
@@ -91,13 +91,13 @@ def test_a_folder_that_is_away_for_a_moment_is_waited_for(place: Place, tmp_path
     inbox.mkdir()
     many.photo(inbox / "one.png", 1)
     job = _ask(place, inbox)
-    with _watching(place):
-        _until_said(place, job.id, f"Watching {inbox}: 1 picture since", 120.0)
+    with watching(place):
+        until_said(place, job.id, f"Watching {inbox}: 1 picture since", 120.0)
         inbox.rename(away)
-        _until_said(place, job.id, f"Waiting for {inbox}, which cannot be read (No such file")
+        until_said(place, job.id, f"Waiting for {inbox}, which cannot be read (No such file")
         many.photo(away / "two.png", 2)
         away.rename(inbox)
-        _until_said(place, job.id, f"Watching {inbox}: 2 pictures")
+        until_said(place, job.id, f"Watching {inbox}: 2 pictures")
     assert _seen(place, job.id) == {"one.png": "ok", "two.png": "ok"}
 
 
@@ -107,8 +107,8 @@ def test_a_name_that_is_not_utf_8_does_not_end_the_watch(place: Place, tmp_path:
     many.photo(inbox / "one.png", 1)
     shutil.copy(inbox / "one.png", os.fsdecode(bytes(inbox) + b"/B\xf6rd.png"))
     job = _ask(place, inbox)
-    with _watching(place):
-        _until_said(place, job.id, f"Watching {inbox}: 2 pictures", 120.0)
+    with watching(place):
+        until_said(place, job.id, f"Watching {inbox}: 2 pictures", 120.0)
     assert _seen(place, job.id) == {"one.png": "ok", "B\ufffdrd.png": "unreadable"}
 
 
@@ -176,6 +176,6 @@ def test_a_board_that_arrives_is_compared_with_the_golden_that_it_fits(
         board = next(iter(detection.subjects(session, project, {})))
         (inbox / "board.png").write_bytes(place.files.read(board.sha256))
         job = detection.watch(session, project, "golden", inbox)
-    with _watching(place):
-        _until_said(place, job.id, f"Watching {inbox}: 1 picture since", 120.0)
+    with watching(place):
+        until_said(place, job.id, f"Watching {inbox}: 1 picture since", 120.0)
     assert _seen(place, job.id) == {"board.png": "ok"}
