@@ -20,7 +20,7 @@ PLAIN = ("learning_rate", "batch", "image_size")
 SHORT = {"lr": "learning_rate", "size": "image_size"}
 
 
-class Scale(StrEnum):
+class Spacing(StrEnum):
     """How values lie between their bounds."""
 
     LIN = "lin"
@@ -34,18 +34,18 @@ class Dimension:
     """A parameter and what is tried of it: from `low` to `high`, or one of `choices`."""
 
     name: str
-    scale: Scale
+    scale: Spacing
     low: float = 0.0
     high: float = 0.0
     choices: tuple[float, ...] = ()
 
     def at(self, share: float) -> float:
         """The value that lies so far (from 0 to 1, without 1) between the bounds."""
-        if self.scale is Scale.CHOICE:
+        if self.scale is Spacing.CHOICE:
             return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
-        if self.scale is Scale.INT:
+        if self.scale is Spacing.INT:
             return min(int(self.low + share * (self.high - self.low + 1)), int(self.high))
-        if self.scale is Scale.LOG:
+        if self.scale is Spacing.LOG:
             return math.exp(math.log(self.low) + share * math.log(self.high / self.low))
         return self.low + share * (self.high - self.low)
 
@@ -64,31 +64,31 @@ class Tunable:
 
 
 def _rate(low: float, high: float) -> Tunable:
-    return Tunable(Dimension("learning_rate", Scale.LOG, low, high), 1e-9, 10.0)
+    return Tunable(Dimension("learning_rate", Spacing.LOG, low, high), 1e-9, 10.0)
 
 
 def _choice(name: str, values: Sequence[int], least: int, most: int, usual: bool = True) -> Tunable:
-    return Tunable(Dimension(name, Scale.CHOICE, choices=tuple(values)), least, most, usual)
+    return Tunable(Dimension(name, Spacing.CHOICE, choices=tuple(values)), least, most, usual)
 
 
 def _whole(name: str, low: int, high: int, most: int, usual: bool = True) -> Tunable:
-    return Tunable(Dimension(name, Scale.INT, low, high), min(low, 1), most, usual)
+    return Tunable(Dimension(name, Spacing.INT, low, high), min(low, 1), most, usual)
 
 
 def _between(name: str, low: float, high: float, most: float, usual: bool = True) -> Tunable:
-    return Tunable(Dimension(name, Scale.LIN, low, high), 0.0, most, usual)
+    return Tunable(Dimension(name, Spacing.LIN, low, high), 0.0, most, usual)
 
 
 # Parameters that are words, and the words they may be.
 WORDS: Mapping[str, tuple[str, ...]] = {"schedule": ("cosine", "linear", "steady")}
 OWN_LOOP = ("faster_rcnn", "classifier")
 WARM_UP = _between("warm_up", 0.0, 0.3, 0.9, usual=False)
-DECAY = Tunable(Dimension("weight_decay", Scale.LOG, 1e-5, 0.1), 1e-9, 1.0)
+DECAY = Tunable(Dimension("weight_decay", Spacing.LOG, 1e-5, 0.1), 1e-9, 1.0)
 
 
 def _aside(name: str, low: float, high: float, most: float) -> Tunable:
     """One that is searched only where somebody names it."""
-    return Tunable(Dimension(name, Scale.LIN, low, high), 0.0, most, usual=False)
+    return Tunable(Dimension(name, Spacing.LIN, low, high), 0.0, most, usual=False)
 
 
 # How a picture is compared with its golden.
@@ -238,7 +238,7 @@ def _dimension(known: Tunable, said: str) -> Dimension:
     name, whole = known.tried.name, _is_whole(known.tried)
     if ".." not in said:
         values = tuple(_number(name, each, whole) for each in said.split("|"))
-        found = Dimension(name, Scale.CHOICE, choices=tuple(dict.fromkeys(values)))
+        found = Dimension(name, Spacing.CHOICE, choices=tuple(dict.fromkeys(values)))
     else:
         bounds, _, scale = said.partition(":")
         low, _, high = (each.strip() for each in bounds.partition(".."))
@@ -264,15 +264,15 @@ def _check_range(found: Dimension, said: str) -> None:
     if found.low > found.high:
         turned = _written(replace(found, low=found.high, high=found.low))
         raise Invalid(f"The range {found.name}={said} is reversed: write {turned}.")
-    if found.scale is Scale.LOG and found.low <= 0:
+    if found.scale is Spacing.LOG and found.low <= 0:
         raise Invalid(f"The range {found.name}={said} is logarithmic, so it must begin above 0.")
 
 
-def _scale(known: Tunable, said: str) -> Scale:
-    ranges = (Scale.LIN, Scale.LOG, Scale.INT)
+def _scale(known: Tunable, said: str) -> Spacing:
+    ranges = (Spacing.LIN, Spacing.LOG, Spacing.INT)
     if _is_whole(known.tried):
-        if said in ("", Scale.INT):
-            return Scale.INT
+        if said in ("", Spacing.INT):
+            return Spacing.INT
         raise Invalid(f"The parameter {known.tried.name} is a whole number, so :{said} is no way.")
     if not said:
         return known.tried.scale
@@ -281,7 +281,7 @@ def _scale(known: Tunable, said: str) -> Scale:
             f"A range is lin, log or int, not {said[:40]!r}, as the space says of "
             f"{known.tried.name}."
         )
-    return Scale(said)
+    return Spacing(said)
 
 
 def _number(name: str, said: str, whole: bool, *, where: str = "The space") -> float:
@@ -296,7 +296,7 @@ def _number(name: str, said: str, whole: bool, *, where: str = "The space") -> f
 
 
 def _is_whole(tried: Dimension) -> bool:
-    return tried.scale is Scale.INT or all(
+    return tried.scale is Spacing.INT or all(
         isinstance(each, int) for each in tried.choices or (0.5,)
     )
 

@@ -25,7 +25,7 @@ from backend.warehouse import loading, outbox
 from backend.warehouse.address import Address
 
 SECRET = "hidden-word"
-SERVE = "import uvicorn, tests.snowflake_double as s; uvicorn.run(s.app, host='127.0.0.1', port={port}, log_level='critical')"  # noqa: E501
+SERVE = "import uvicorn, tests.snowflake.double as s; uvicorn.run(s.app, host='127.0.0.1', port={port}, log_level='critical')"  # noqa: E501
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Publishing:
     ) -> subprocess.Popen[bytes]:
         """A loader as a process of its own; at a step it may send itself a signal."""
         at = [step, str(number)] if step else []
-        command = [sys.executable, "-m", "tests.loader", *at]
+        command = [sys.executable, "-m", "tests.snowflake.loader", *at]
         environment = {**os.environ, **(more or {}), **self.environment}
         return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
 

@@ -22,7 +22,7 @@ from backend.jobs import claims, holder, journal, kinds
 from backend.storage import engine, files
 from workers import runner, scratch, wire
 from workers.context import Context
-from workers.handlers.trying import Trier
+from workers.handlers.runs.trying import TryOut
 
 log = logging.getLogger(__name__)
 # Who has asked for one answer soon asks for another.
@@ -37,7 +37,7 @@ def main(descriptor: int) -> None:
     line.listen()
     settings = all_settings.current()
     database = engine.connect(settings)
-    store, trier, me = files.connect(settings), Trier(), holder.me()
+    store, trier, me = files.connect(settings), TryOut(), holder.me()
 
     def answer(job: Job) -> None:
         request = kinds.decode(job.kind, job.request)

@@ -89,10 +89,10 @@ def import_(
     Example: loupe import boards ~/data/DeepPCB --format auto
     """
     from backend.incoming import layouts, places
-    from backend.incoming.tables import Asked
+    from backend.incoming.tables import TableOptions
     from backend.labels import imports
 
-    table = Asked(layouts.said(columns, "columns"), layouts.said(only, "rows"))
+    table = TableOptions(layouts.said(columns, "columns"), layouts.said(only, "rows"))
     wanted = places.Wanted(format_, masks, table, pictures)
     with (
         tools.open_tools() as at,
@@ -126,9 +126,12 @@ def lots(
     Example: loupe lots boards table:LINE7.MES.BOARDS --by LINE
     """
     from backend.incoming import boards, stages
-    from backend.warehouse.dialects.snowflake_connection import Connection
+    from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 
-    with tools.open_tools() as at, closing(Connection(stages.account(at.settings))) as connection:
+    with (
+        tools.open_tools() as at,
+        closing(SnowflakeConnection(stages.account(at.settings))) as connection,
+    ):
         found = boards.join(at.database, project, boards.opened(connection, table, by, board))
     if as_json:
         terminal.document({"project": project, **asdict(found)})

@@ -18,8 +18,8 @@ from backend.formats import format_table, masks
 from backend.jobs import kinds, queue
 from backend.labels import export_choice, gallery, imports, labelling
 from backend.labels.gallery import GalleryImage
-from backend.review import saves
-from backend.review.decisions import Sheet
+from backend.review.deciding import saves
+from backend.review.deciding.decisions import Sheet
 from backend.runs import detection, proposals
 
 

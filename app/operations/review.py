@@ -18,7 +18,7 @@ from app.routes.review import reports as pages
 from backend.domain import Box, Role, Verdict
 from backend.review import blind_repeats, judgements, provenance, tally, views
 from backend.review.blind_repeats import Agreement
-from backend.review.judgements import Answer
+from backend.review.judgements import Judgement
 from backend.review.provenance import Link
 
 MOST_IMAGES = 500
@@ -144,11 +144,11 @@ OPERATIONS = (
 _image = attrgetter("image")
 
 
-def _answer(said: Sequence[JudgedImage]) -> Answer:
+def _answer(said: Sequence[JudgedImage]) -> Judgement:
     """All that is said of one image."""
     judged = [one for part in said for one in part.detections]
     board = next((part.board for part in reversed(said) if part.board), "")
-    return Answer(
+    return Judgement(
         {one.idx: Verdict(one.verdict) if one.verdict else None for one in judged},
         missed=tuple(_missed(said)),
         board=Verdict(board) if board else None,

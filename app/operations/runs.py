@@ -105,7 +105,7 @@ class FileToLookAt(Asked):
     model: str = Field("champion", max_length=100)
 
 
-class Difference(Paged):
+class Compared(Paged):
     """From which score on detections count."""
 
     score: float = Field(0.5, ge=0, le=1)
@@ -160,7 +160,7 @@ def detections(desk: Desk, run: int, asked: Paged) -> SeenPage:
     return SeenPage(items, str(ids[-1]) if len(ids) == asked.limit else "")
 
 
-def compare(desk: Desk, run: int, before: int, asked: Difference) -> ComparisonPage:
+def compare(desk: Desk, run: int, before: int, asked: Compared) -> ComparisonPage:
     """What a run gained and lost against an earlier one, image by image."""
     views.refuse_other_project(desk.session, run, before)
     told = comparison.compare(desk.session, before, run, asked.score, asked.number(), asked.limit)

@@ -151,15 +151,14 @@
  * @typedef {"human" | "model" | "import" | "golden"} Origin
  * @typedef {{project: string, task: string, run: number, left: number, groups: string[], days: string[],
  *   boards: Yield, by_group: NamedYield[], by_day: NamedYield[], classes: StandingClass[],
- *   cells: LotClass[], scores: ScoreBin[], places: Place[], grid: Grid, mistaken: Mistaken,
- *   trend: RunYield[], models: Worth[], states: Record<string, number>}} Overview
+ *   cells: LotClass[], scores: ScoreBin[], places: Spot[], grid: Grid, mistaken: Mistaken,
+ *   trend: RunYield[], models: RunWorth[], states: Record<string, number>}} Overview
  * @typedef {{run_id: number, runtime: string, images_per_second: number}} Pace
  * @typedef {{boxes: Box[], state: State, label: string, run: number | null, rejected: number[],
  *   accepted: number[], verdict: "" | "pass" | "fail"}} PastSheet
  * @typedef {{image: number, past: PastSheet[]}} PastSheets
  * @typedef {{name: string, role: Role}} Person
  * @typedef {{images: number, interval: number[] | null}} PictureCount
- * @typedef {{cell: number, column: number, row: number, defects: number, boards: number}} Place
  * @typedef {{source?: ImageChoice, key?: string}} Places
  * @typedef {{epoch: number, value: number}} Point
  * @typedef {{problems: string[], warnings: string[], images: Record<string, number>,
@@ -191,6 +190,7 @@
  *   facts: Record<string, any>, images: number, detections: number, failed: number}} RunCard
  * @typedef {{images: number, right: number, false_calls: number, escapes: number, agreement: Agreement,
  *   ruled: RuledBoards, filtered: Filtered | null}} RunFigures
+ * @typedef {{model: string, figure: string, value: number, champion: boolean}} RunWorth
  * @typedef {{run: number, model: string, at: string, of: Yield}} RunYield
  * @typedef {{runtime?: string, precision?: string, map50?: number | null, map50_95?: number | null,
  *   accuracy?: number | null, ece?: number | null, images_per_second?: number, refused?: string}}
@@ -217,6 +217,7 @@
  * @typedef {{state: Record<string, number>, split: Record<string, number>, golden: Record<string, number>}}
  *   SourceCounts
  * @typedef {"train" | "val" | "test"} Split
+ * @typedef {{cell: number, column: number, row: number, defects: number, boards: number}} Spot
  * @typedef {{name: string, color: string, defects: number, boards: number, so_far: number, right: number,
  *   escapes: number, false_calls: number, at_most: number | null}} StandingClass
  * @typedef {"new" | "started" | "done" | "skipped"} State
@@ -255,7 +256,6 @@
  *   saw?: "accept" | "correct" | "false_call" | "" | null}} WallVerdict
  * @typedef {{told: string[], waiting: number, failing: boolean}} WarehouseCard
  * @typedef {"cancel" | "pause"} Wish
- * @typedef {{model: string, figure: string, value: number, champion: boolean}} Worth
  * @typedef {{passed: number, failed: number, asked: number, said: number, boards: number,
  *   share: number | null, low: number | null, high: number | null}} Yield
  */

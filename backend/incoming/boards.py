@@ -16,7 +16,7 @@ from backend.projects import catalogue
 from backend.storage.engine import Database
 from backend.storage.tables import ImageRow
 from backend.storage.writers import retries
-from backend.warehouse.dialects.snowflake_connection import Connection
+from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 from backend.words import many
 
 BOARD = ("BOARD_ID", "BOARD", "BOARD_NAME", "SERIAL_NUMBER", "SERIAL")
@@ -35,10 +35,10 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True)
-class Boards:
+class BoardTable:
     """A table with a row a board; `board` names its boards, `by` what makes a lot."""
 
-    connection: Connection
+    connection: SnowflakeConnection
     names: tuple[str, ...]
     board: str
     by: tuple[str, ...]
@@ -59,7 +59,7 @@ class Boards:
         return found
 
 
-def opened(connection: Connection, said: str, by: str, board: str = "") -> Boards:
+def opened(connection: SnowflakeConnection, said: str, by: str, board: str = "") -> BoardTable:
     """The table of that name, with the columns that somebody means."""
     parts, there = tables.columns(connection, said)
     named = layouts.column(there, board) if board else layouts.called(there, BOARD)
@@ -70,10 +70,10 @@ def opened(connection: Connection, said: str, by: str, board: str = "") -> Board
     columns = [layouts.column(there, one.strip()) for one in by.split(",") if one.strip()]
     if not columns:
         raise Invalid(f"Say by which columns: --by COLUMN; there are {', '.join(there)}.")
-    return Boards(connection, parts, named, tuple(columns))
+    return BoardTable(connection, parts, named, tuple(columns))
 
 
-def join(database: Database, project: str, boards: Boards) -> Joined:
+def join(database: Database, project: str, boards: BoardTable) -> Joined:
     """Give each picture the lot that the table tells of its board."""
     known = _pictures(database, project)
     joined, wanted = Joined(), iter(sorted(known))

@@ -9,7 +9,7 @@ from enum import StrEnum
 from backend.errors import Invalid
 
 
-class Role(StrEnum):
+class ColumnRole(StrEnum):
     """What a column holds; a person gives a role a column as `file=NAME`."""
 
     FILE = "file"
@@ -27,30 +27,30 @@ class Role(StrEnum):
     LABELLED = "labelled"
 
 
-CORNERS = (Role.X1, Role.Y1, Role.X2, Role.Y2)
+CORNERS = (ColumnRole.X1, ColumnRole.Y1, ColumnRole.X2, ColumnRole.Y2)
 # As tables of this trade call them, the likeliest name first.
-NAMES: Mapping[Role, Sequence[str]] = {
-    Role.FILE: ("FILENAME", "FILE_NAME", "IMAGE_NAME", "NAME"),
-    Role.IMAGE: ("IMAGE_DATA", "IMAGE_BYTES", "IMAGE_BASE64", "IMAGE"),
-    Role.CLASS: ("CLASS", "CLASS_NAME", "LABEL"),
-    Role.X1: ("XMIN", "X1"),
-    Role.Y1: ("YMIN", "Y1"),
-    Role.X2: ("XMAX", "X2"),
-    Role.Y2: ("YMAX", "Y2"),
-    Role.TEXT: ("LABEL_TEXT", "LABELS"),
-    Role.SPLIT: ("SPLIT",),
-    Role.LOT: ("LOT",),
-    Role.GOLDEN: ("GOLDEN",),
-    Role.IS_GOLDEN: ("IS_GOLDEN",),
-    Role.LABELLED: ("LABELLED",),
+NAMES: Mapping[ColumnRole, Sequence[str]] = {
+    ColumnRole.FILE: ("FILENAME", "FILE_NAME", "IMAGE_NAME", "NAME"),
+    ColumnRole.IMAGE: ("IMAGE_DATA", "IMAGE_BYTES", "IMAGE_BASE64", "IMAGE"),
+    ColumnRole.CLASS: ("CLASS", "CLASS_NAME", "LABEL"),
+    ColumnRole.X1: ("XMIN", "X1"),
+    ColumnRole.Y1: ("YMIN", "Y1"),
+    ColumnRole.X2: ("XMAX", "X2"),
+    ColumnRole.Y2: ("YMAX", "Y2"),
+    ColumnRole.TEXT: ("LABEL_TEXT", "LABELS"),
+    ColumnRole.SPLIT: ("SPLIT",),
+    ColumnRole.LOT: ("LOT",),
+    ColumnRole.GOLDEN: ("GOLDEN",),
+    ColumnRole.IS_GOLDEN: ("IS_GOLDEN",),
+    ColumnRole.LABELLED: ("LABELLED",),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TableLayout:
     """Which column has which role."""
 
-    columns: Mapping[Role, str] = field(default_factory=dict)
+    columns: Mapping[ColumnRole, str] = field(default_factory=dict)
 
     @property
     def has_boxes(self) -> bool:
@@ -60,23 +60,23 @@ class Layout:
     @property
     def has_labels(self) -> bool:
         """Whether rows say anything of their pictures."""
-        return self.has_boxes or Role.TEXT in self.columns or Role.CLASS in self.columns
+        return self.has_boxes or ColumnRole.TEXT in self.columns or ColumnRole.CLASS in self.columns
 
 
-def read(there: Sequence[str], said: Mapping[str, str]) -> Layout:
+def read(there: Sequence[str], said: Mapping[str, str]) -> TableLayout:
     """The roles of a table's columns; what somebody has said goes before what names tell."""
     found = {role: called(there, names) for role, names in NAMES.items()}
     found |= {_role(role): column(there, name) for role, name in said.items()}
     columns = {role: name for role, name in found.items() if name}
     shown = ", ".join(there)
-    if Role.FILE not in columns:
+    if ColumnRole.FILE not in columns:
         raise Invalid(f"None of the columns {shown} is a file name; say which: file=COLUMN.")
     boxes = [one for one in CORNERS if one in columns]
     if boxes and len(boxes) < len(CORNERS):
         lost = ", ".join(f"{one}=COLUMN" for one in CORNERS if one not in columns)
         raise Invalid(f"The columns {shown} have no whole box; say where its corners are: {lost}.")
-    layout = Layout(columns)
-    if Role.IMAGE not in columns and not layout.has_labels:
+    layout = TableLayout(columns)
+    if ColumnRole.IMAGE not in columns and not layout.has_labels:
         raise Invalid(
             f"None of the columns {shown} is a picture, a box, a class or a text of labels; say "
             "which: image=COLUMN, x1=COLUMN, …"
@@ -98,12 +98,12 @@ def called(there: Sequence[str], names: Sequence[str]) -> str:
     return next((folded[name] for name in names if name in folded), "")
 
 
-def _role(name: str) -> Role:
+def _role(name: str) -> ColumnRole:
     try:
-        return Role(name)
+        return ColumnRole(name)
     except ValueError:
         raise Invalid(
-            f"There is no column for {name[:40]!r}; there are {', '.join(Role)}."
+            f"There is no column for {name[:40]!r}; there are {', '.join(ColumnRole)}."
         ) from None
 
 

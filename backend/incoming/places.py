@@ -13,13 +13,13 @@ from backend.formats import format_table, masks
 from backend.formats.source import tree
 from backend.formats.source.tree import Tree
 from backend.incoming import stages, tables
-from backend.incoming.tables import Asked, Elsewhere
+from backend.incoming.tables import Elsewhere, TableOptions
 from backend.labels import imports, intake
 from backend.labels.imports import Imported, Into
 from backend.projects import catalogue
 from backend.settings import Settings
 from backend.warehouse.address import Address
-from backend.warehouse.dialects.snowflake_connection import Connection
+from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Wanted:
 
     format: str = format_table.AUTO
     masks: str = masks.SAID
-    table: Asked = field(default_factory=Asked)
+    table: TableOptions = field(default_factory=TableOptions)
     pictures: str = ""
 
 
@@ -37,7 +37,7 @@ def import_(into: Into, said: str, settings: Settings, wanted: Wanted | None = N
     wanted = wanted or Wanted()
     if tables.is_table(said):
         return from_table(into, said, stages.account(settings), settings, wanted)
-    if wanted.pictures or wanted.table != Asked():
+    if wanted.pictures or wanted.table != TableOptions():
         raise Refused("Columns and pictures are said of a table: table:DATABASE.SCHEMA.TABLE.")
     if not stages.is_stage(said):
         return imports.run(into, Path(said), settings, wanted.format, wanted.masks)
@@ -50,7 +50,7 @@ def from_table(
 ) -> Imported:
     """Import from a table of the Snowflake at that address."""
     with (
-        closing(Connection(known)) as connection,
+        closing(SnowflakeConnection(known)) as connection,
         _elsewhere(into, wanted.pictures, known, settings) as elsewhere,
     ):
         table = tables.opened(connection, known.digest, said, wanted.table)

@@ -25,7 +25,7 @@ from backend.projects import catalogue
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from backend.warehouse.address import Address
-from backend.warehouse.dialects.snowflake_connection import Connection
+from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 from backend.words import many
 
 # What carries all that there is; goldens and lots travel beside every format.
@@ -52,7 +52,7 @@ def put(outgoing: Outgoing, project: str, said: str) -> Exported:
     digest = hashlib.sha256(repr((outgoing.known.digest, place)).encode()).hexdigest()[:16]
     home = outgoing.cache / "outgoing" / digest
     with (
-        closing(Connection(outgoing.known)) as connection,
+        closing(SnowflakeConnection(outgoing.known)) as connection,
         fetched.alone(home, lambda: outgoing.told(0, 0)),
     ):
         _clear_left(home)
@@ -74,7 +74,7 @@ def put(outgoing: Outgoing, project: str, said: str) -> Exported:
 def put_file(known: Address, path: Path, said: str) -> None:
     """Put one file of ours there, under its own name."""
     place = names.stage(said)
-    with closing(Connection(known)) as connection:
+    with closing(SnowflakeConnection(known)) as connection:
         connection.ask(PUT, (f"file://{glob.escape(str(path))}", str(place)))
 
 
@@ -100,7 +100,7 @@ def _folders(folder: Path) -> list[Path]:
     return sorted(found, key=lambda one: (-len(one.parts), one))
 
 
-def _put(connection: Connection, place: Stage, folder: Path, one: Path) -> None:
+def _put(connection: SnowflakeConnection, place: Stage, folder: Path, one: Path) -> None:
     """The files of a folder, some at a time, from one where they are alone."""
     inside = one.relative_to(folder).as_posix()
     there = str(place) if inside == "." else f"{place}/{inside}"
@@ -122,7 +122,7 @@ def _refuse_strange(place: Stage, strange: set[str]) -> None:
         )
 
 
-def _check(connection: Connection, place: Stage, folder: Path) -> None:
+def _check(connection: SnowflakeConnection, place: Stage, folder: Path) -> None:
     there = {one.name: one for one in stages.listed(connection, place)}
     for name, path in zip(_names(place, folder), _files(folder), strict=True):
         if name not in there or not stages.is_whole(path, there[name]):

@@ -25,7 +25,7 @@ from backend.settings import Settings
 from backend.storage.files import Files
 from backend.warehouse import address as addresses
 from backend.warehouse.address import Address
-from backend.warehouse.dialects.snowflake_connection import Connection
+from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 
 AT_ONCE = 4  # GETs; each of them has ten files on the way
 MOST = 1000  # files of one GET; so many wait beside the store at most
@@ -76,7 +76,7 @@ def brought(
 ) -> Iterator[Iterator[Brought]]:
     """Bring in what the store has not got of a place; gives all that is wanted of it by name."""
     place = names.stage(said)
-    with closing(Connection(known)) as connection:
+    with closing(SnowflakeConnection(known)) as connection:
         place = _in_full(connection, place)
         with fetched.opened(_home(cache, known, place), lambda: told(0, 0)) as ledger:
             there = listed(connection, place)
@@ -87,7 +87,7 @@ def brought(
             yield (Brought(_below(place, name), sha256) for name, sha256 in ledger.held())
 
 
-def _in_full(connection: Connection, place: Stage) -> Stage:
+def _in_full(connection: SnowflakeConnection, place: Stage) -> Stage:
     """With the database and the schema that the connection is in."""
     if place.names == ("~",) or len(place.names) == 3:
         return place
@@ -108,7 +108,7 @@ def _home(cache: Path, known: Address, place: Stage) -> Path:
     return cache / "stages" / hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def listed(connection: Connection, place: Stage) -> Iterator[Listed]:
+def listed(connection: SnowflakeConnection, place: Stage) -> Iterator[Listed]:
     """The files of a place; a LIST tells also of others whose names begin as this one's."""
     for name, size, digest, changed, *_ in connection.stream("LIST %s", (str(place),)):
         if "://" in name:
@@ -125,7 +125,7 @@ def listed(connection: Connection, place: Stage) -> Iterator[Listed]:
 class _Fetching:
     """One place on its way into the store."""
 
-    connection: Connection
+    connection: SnowflakeConnection
     place: Stage
     ledger: Fetched
     files: Files

@@ -23,9 +23,9 @@ from backend.formats import base
 from backend.formats.base import Finding, Found, Item, Labelled, Problem
 from backend.incoming import fetched, label_text, layouts, names
 from backend.incoming.fetched import Fetched, Listed
-from backend.incoming.layouts import CORNERS, Layout, Role
+from backend.incoming.layouts import CORNERS, ColumnRole, TableLayout
 from backend.storage.files import Files
-from backend.warehouse.dialects.snowflake_connection import Connection
+from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 
 START = "table:"
 PAGE = 200  # pictures that are asked for at once
@@ -44,7 +44,7 @@ Elsewhere = Callable[[Sequence[str]], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TableOptions:
     """What somebody says of a table: roles of columns, and which rows are meant."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -60,10 +60,10 @@ def is_table(said: str) -> bool:
 class Table:
     """One table that is read."""
 
-    connection: Connection
+    connection: SnowflakeConnection
     place: str
     names: tuple[str, ...]
-    layout: Layout
+    layout: TableLayout
     only: Mapping[str, str]
 
     @property
@@ -73,28 +73,28 @@ class Table:
 
     def count(self) -> int:
         """How many pictures it tells of."""
-        sql, values = self._told(f"SELECT COUNT(DISTINCT {self._column(Role.FILE)})")
+        sql, values = self._told(f"SELECT COUNT(DISTINCT {self._column(ColumnRole.FILE)})")
         return int(self.connection.ask(sql, values)[0][0])
 
     def rows(self) -> Iterator[Row]:
         """All rows without their pictures, in the order of their file names."""
-        roles = [one for one in self.layout.columns if one is not Role.IMAGE]
+        roles = [one for one in self.layout.columns if one is not ColumnRole.IMAGE]
         told = [self._value(one) for one in roles]
         keys = [one.value for one in roles]
-        if Role.IMAGE in self.layout.columns:
-            image = self._column(Role.IMAGE)
+        if ColumnRole.IMAGE in self.layout.columns:
+            image = self._column(ColumnRole.IMAGE)
             told += [f"TO_VARCHAR(HASH({image}))", f"LENGTH({image})"]
             keys += [HASH, LENGTH]
         sql, values = self._told(f"SELECT {', '.join(told)}")
-        first = [Role.IS_GOLDEN] if Role.IS_GOLDEN in self.layout.columns else []
+        first = [ColumnRole.IS_GOLDEN] if ColumnRole.IS_GOLDEN in self.layout.columns else []
         order = [f"{self._value(one)} DESC" for one in first]
-        order.append(self._column(Role.FILE))
+        order.append(self._column(ColumnRole.FILE))
         found = self.connection.stream(f"{sql} ORDER BY {', '.join(order)}", values)
         return (dict(zip(keys, row, strict=True)) for row in found)
 
     def pictures(self, files: Sequence[str]) -> Iterator[tuple[str, Any]]:
         """The pictures of these file names, as they stand in the table."""
-        file, image = self._column(Role.FILE), self._column(Role.IMAGE)
+        file, image = self._column(ColumnRole.FILE), self._column(ColumnRole.IMAGE)
         marks = ", ".join("%s" for _ in files)
         more = f"{file} IN ({marks}) AND LENGTH({image}) > 0"
         sql, values = self._told(f"SELECT {file}, {image}", more)
@@ -111,21 +111,20 @@ class Table:
         sql = f"{select} FROM {place} WHERE {' AND '.join(conditions)}"
         return sql, [True, *self.only.values()]
 
-    def _value(self, role: Role) -> str:
+    def _value(self, role: ColumnRole) -> str:
         """What rows say; whether a picture is a golden they say together."""
-        if role is not Role.IS_GOLDEN:
+        if role is not ColumnRole.IS_GOLDEN:
             return self._column(role)
         text = f"LOWER(CAST({self._column(role)} AS VARCHAR))"
         yes = text + " IN ('true', 't', 'yes', 'y', '1')"
-        return (
-            f"MAX(CASE WHEN {yes} THEN 1 ELSE 0 END) OVER (PARTITION BY {self._column(Role.FILE)})"
-        )
+        file = self._column(ColumnRole.FILE)
+        return f"MAX(CASE WHEN {yes} THEN 1 ELSE 0 END) OVER (PARTITION BY {file})"
 
-    def _column(self, role: Role) -> str:
+    def _column(self, role: ColumnRole) -> str:
         return in_sql(self.layout.columns[role])
 
 
-def columns(connection: Connection, said: str) -> tuple[tuple[str, ...], list[str]]:
+def columns(connection: SnowflakeConnection, said: str) -> tuple[tuple[str, ...], list[str]]:
     """The names of a table, and those of its columns."""
     parts = names.table(said.removeprefix(START))
     # A database's own information schema tells of its tables.
@@ -145,7 +144,7 @@ def in_sql(name: str) -> str:
     return told.replace("%", "%%")
 
 
-def opened(connection: Connection, place: str, said: str, asked: Asked) -> Table:
+def opened(connection: SnowflakeConnection, place: str, said: str, asked: TableOptions) -> Table:
     """The table of that name, with what its columns mean; `place` names the account."""
     parts, there = columns(connection, said)
     only = {layouts.column(there, name): value for name, value in asked.only.items()}
@@ -160,7 +159,7 @@ def found(
     home = cache / "tables" / hashlib.sha256(told.encode()).hexdigest()[:16]
     with fetched.opened(home, waits) as ledger:
         reading = _Reading(table, elsewhere, files, ledger)
-        groups = itertools.groupby(table.rows(), key=lambda row: row[Role.FILE])
+        groups = itertools.groupby(table.rows(), key=lambda row: row[ColumnRole.FILE])
         with closing(_pages((name, list(rows)) for name, rows in groups)) as pages:
             for page in pages:
                 yield from reading.page(page)
@@ -210,7 +209,7 @@ class _Reading:
     def _why_not(self, name: Any, rows: Sequence[Row]) -> str:
         if not str(name or "").strip():
             return f"{len(rows):,} rows have no file name."
-        if Role.IMAGE not in self.table.layout.columns:
+        if ColumnRole.IMAGE not in self.table.layout.columns:
             return ""
         kinds = {row[HASH] for row in rows if row[LENGTH]}
         if not kinds:
@@ -220,7 +219,7 @@ class _Reading:
     def _stored(self, groups: Sequence[Group]) -> tuple[dict[str, str], list[Problem]]:
         """The hash of each picture in the store, brought in where it is missing."""
         wanted = [name for name, _ in groups]
-        if Role.IMAGE not in self.table.layout.columns:
+        if ColumnRole.IMAGE not in self.table.layout.columns:
             there = self.elsewhere(wanted)
             lost = [self._problem(one, _NOWHERE) for one in wanted if one not in there]
             return dict(there), lost
@@ -247,17 +246,17 @@ class _Reading:
                 boxes.append(one)
         first = rows[0]
         layout = self.table.layout
-        label = "" if layout.has_boxes else str(first.get(Role.CLASS) or "")
+        label = "" if layout.has_boxes else str(first.get(ColumnRole.CLASS) or "")
         yield Item(
             name,
             functools.partial(self.files.read, sha256),
             tuple(boxes),
             labelled=bool(boxes or label) or _says_so(first),
             label=label,
-            split=base.split_of(str(first.get(Role.SPLIT) or "")),
-            group=str(first.get(Role.LOT) or ""),
-            golden=str(first.get(Role.GOLDEN) or ""),
-            is_golden=bool(first.get(Role.IS_GOLDEN)),
+            split=base.split_of(str(first.get(ColumnRole.SPLIT) or "")),
+            group=str(first.get(ColumnRole.LOT) or ""),
+            golden=str(first.get(ColumnRole.GOLDEN) or ""),
+            is_golden=bool(first.get(ColumnRole.IS_GOLDEN)),
             file=f"{self.table.shown}: {name}",
             label_file=f"{self.table.shown}: {name}",
         )
@@ -266,13 +265,13 @@ class _Reading:
         layout = self.table.layout
         if layout.has_boxes:
             yield from filter(None, map(_box, rows))
-        elif rows[0].get(Role.TEXT):
+        elif rows[0].get(ColumnRole.TEXT):
             with self.files.open(sha256) as stream:
                 try:
                     header = safe_pictures.header(stream, "it")
                 except Invalid:
                     return  # told when the picture is looked at
-            yield from label_text.read(str(rows[0][Role.TEXT]), (header.width, header.height))
+            yield from label_text.read(str(rows[0][ColumnRole.TEXT]), (header.width, header.height))
 
     def _problem(self, name: str, reason: str, line: int | None = None) -> Problem:
         return Problem(f"{self.table.shown}: {name}", line, reason)
@@ -280,10 +279,10 @@ class _Reading:
 
 def _says_so(row: Row) -> bool:
     """Whether a row says that its picture was looked at, though there is nothing in it."""
-    if Role.LABELLED in row:
-        said = row[Role.LABELLED]
+    if ColumnRole.LABELLED in row:
+        said = row[ColumnRole.LABELLED]
         return said.strip().lower() in YES if isinstance(said, str) else bool(said)
-    return row.get(Role.TEXT) == ""
+    return row.get(ColumnRole.TEXT) == ""
 
 
 def _box(row: Row) -> Labelled | Problem | None:
@@ -295,7 +294,7 @@ def _box(row: Row) -> Labelled | Problem | None:
     except (TypeError, ValueError):
         told = ", ".join(str(one)[:20] for one in corners)
         return Problem("", None, f"the box ({told}) has a corner that is not a number.")
-    return Labelled(x1, y1, x2, y2, str(row.get(Role.CLASS) or ""))
+    return Labelled(x1, y1, x2, y2, str(row.get(ColumnRole.CLASS) or ""))
 
 
 def _listed(name: str, rows: Sequence[Row]) -> Listed:

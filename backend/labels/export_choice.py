@@ -25,7 +25,7 @@ ORDER = (Split.TRAIN, Split.VAL, Split.TEST)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExportOptions:
     """What an export was asked to hold; without states, what is done.
 
     `images` are ids, None means all. `shares` of the images without a split go to train,
@@ -48,7 +48,7 @@ class Asked:
 class Leaving:
     """The images that leave: how many, with which splits, and how many of each state stay."""
 
-    asked: Asked
+    asked: ExportOptions
     where: ColumnElement[bool]
     total: int = 0
     stay: Counter[str] = field(default_factory=Counter)
@@ -87,10 +87,12 @@ class Leaving:
                 self.splits[split or self._given.get(key) or gallery.NONE] += number
 
 
-WITHOUT_MORE = Asked()
+WITHOUT_MORE = ExportOptions()
 
 
-def asked(source: Mapping[str, Any], shares: Sequence[int | float] = (), seed: int = 0) -> Asked:
+def asked(
+    source: Mapping[str, Any], shares: Sequence[int | float] = (), seed: int = 0
+) -> ExportOptions:
     """Read what was asked.
 
     `source`: {} for what is done, {"states": [… or "all"]}, {"splits": […]}, {"images": ids},
@@ -108,10 +110,12 @@ def asked(source: Mapping[str, Any], shares: Sequence[int | float] = (), seed: i
     if not chosen.states:
         chosen = replace(chosen, states=() if ALL in states else (State.DONE,))
     images = source.get("images")
-    return Asked(chosen, None if images is None else frozenset(images), _shares(shares), seed)
+    return ExportOptions(
+        chosen, None if images is None else frozenset(images), _shares(shares), seed
+    )
 
 
-def choose(session: Session, project_id: int, wanted: Asked) -> Leaving:
+def choose(session: Session, project_id: int, wanted: ExportOptions) -> Leaving:
     """The images that leave."""
     leaving = Leaving(wanted, gallery.conditions(project_id, wanted.chosen))
     leaving.count(session, project_id)

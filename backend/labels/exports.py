@@ -24,7 +24,7 @@ from backend.errors import Refused
 from backend.formats import format_table
 from backend.formats.base import OutgoingPicture, Problem, Written
 from backend.labels import export_choice, images, labelling
-from backend.labels.export_choice import Asked, Leaving
+from backend.labels.export_choice import ExportOptions, Leaving
 from backend.projects import catalogue
 from backend.storage.files import Files
 from backend.storage.tables import ImageRow
@@ -71,7 +71,7 @@ def run(
     out: Path,
     format_name: str,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
-    asked: Asked = export_choice.WITHOUT_MORE,
+    asked: ExportOptions = export_choice.WITHOUT_MORE,
 ) -> Exported:
     """Write the images that were asked for into a new folder, or a new .zip."""
     row = format_table.find(format_name)

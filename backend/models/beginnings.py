@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from backend import start_weights
 from backend.families import Family
 from backend.models import usual
+from backend.weights import start_weights
 
 
 def notes(family: Family, values: Mapping[str, Any], start: str = "") -> Iterator[str]:

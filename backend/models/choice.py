@@ -10,13 +10,13 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend import weight_header
 from backend.domain import ModelState
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds
 from backend.models import registry
 from backend.storage.classes import class_names
 from backend.storage.tables import ModelRow, ProjectRow
+from backend.weights import weight_header
 
 CHAMPION = "champion"
 GOLDEN = "golden"

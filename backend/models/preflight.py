@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend import families, spaces, start_weights
+from backend import families, spaces
 from backend.domain import JobState, Project, Split, Task
 from backend.errors import Invalid
 from backend.families import Family
@@ -21,6 +21,7 @@ from backend.projects import catalogue
 from backend.storage import engine
 from backend.storage.classes import class_names
 from backend.storage.tables import BoxRow, ClassRow, ImageRow, JobRow
+from backend.weights import start_weights
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
     "epochs": (1, 10_000),

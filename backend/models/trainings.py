@@ -10,11 +10,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend import families, start_weights, weight_header
+from backend import families
 from backend.domain import Job, Model, ModelState, Snapshot, Split
 from backend.errors import Invalid, NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.models import choice, preflight, registry, snapshots, tracked, usual
+from backend.weights import start_weights, weight_header
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class Launch:
     """What a training begins with: its parameters, the weights as a worker finds them, its data."""
 
     values: Mapping[str, Any]
@@ -80,7 +81,7 @@ def prepare(
     parameters: Mapping[str, Any] | None,
     seed: int | None,
     author: str,
-) -> Prepared:
+) -> Launch:
     """Check what is asked, and freeze what is learned from."""
     known = usual_seed(session, project_id, family, start) if seed is None else seed
     chosen = random.randrange(2**31) if known is None else known
@@ -90,10 +91,10 @@ def prepare(
     begin = _start(session, project_id, family, start, values)
     parent = _parent(session, project_id, start)
     preflight.refuse(preflight.check(session, project_id, family, values, chosen, start))
-    return Prepared(values, begin, parent, snapshots.freeze(session, project_id, chosen, author))
+    return Launch(values, begin, parent, snapshots.freeze(session, project_id, chosen, author))
 
 
-def number(session: Session, family: str, ready: Prepared, start: str, author: str) -> Model:
+def number(session: Session, family: str, ready: Launch, start: str, author: str) -> Model:
     """The model that will come of it, still to be trained."""
     return registry.add(
         session,

@@ -25,8 +25,9 @@ from typing_extensions import TypedDict
 from backend.domain import Verdict
 from backend.errors import Invalid
 from backend.labels import gallery, images
-from backend.review import behind, closing, decisions, rule_filter
+from backend.review import behind, rule_filter
 from backend.review.behind import Behind
+from backend.review.deciding import closing, decisions
 from backend.storage import engine
 from backend.storage.classes import class_names
 from backend.storage.tables import DetectionRow, ImageRow, LeaseRow, RunImageRow

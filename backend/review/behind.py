@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from backend.domain import State, Verdict
 from backend.errors import Invalid
-from backend.review import closing, decisions, rule_filter
+from backend.review import rule_filter
+from backend.review.deciding import closing, decisions
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
 from backend.storage.tables import BoardMarkRow, DetectionRow, ImageRow

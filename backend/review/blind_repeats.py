@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from backend.domain import State, Verdict
 from backend.errors import Invalid, NotFound
 from backend.labels import images
-from backend.review import decisions
+from backend.review.deciding import decisions
 from backend.review.views import Reviewed
 from backend.storage import engine, findings
 from backend.storage.tables import DecisionRow, RepeatRow, RunImageRow

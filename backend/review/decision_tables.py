@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from backend.domain import Box, Detection, Verdict
 from backend.errors import Invalid
 from backend.formats.source import tabular
-from backend.review import decisions
-from backend.review.judgements import Answer
+from backend.review.deciding import decisions
+from backend.review.judgements import Judgement
 from backend.storage import findings
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
@@ -53,7 +53,7 @@ def images(run_id: int, rows: Iterable[Row]) -> Iterator[tuple[int, list[tuple[i
 
 def answer(
     session: Session, run_id: int, image_id: int, lines: Iterable[tuple[int, Row]]
-) -> Answer:
+) -> Judgement:
     """What the lines of one image say; one with other corners or another class corrects."""
     found = {one.idx: one for one in findings.detections(session, run_id, [image_id])[image_id]}
     names = class_names.of_run(session, run_id)
@@ -78,7 +78,7 @@ def answer(
                 other = given.get(idx)
             if other and SAID[said] is Verdict.ACCEPT:
                 corrected[idx] = other
-    return Answer(verdicts, corrected, tuple(missed), board)
+    return Judgement(verdicts, corrected, tuple(missed), board)
 
 
 def _given(session: Session, run_id: int, image_id: int, names: Naming) -> dict[int, Detection]:

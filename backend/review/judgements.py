@@ -11,14 +11,15 @@ from backend import matching
 from backend.domain import Box, Detection, DetectionRef, Image, Origin, Revision, State, Verdict
 from backend.errors import Invalid
 from backend.labels import images, labelling
-from backend.review import decisions, saves, tally
-from backend.review.decisions import BOARD, Sheet, Subject
+from backend.review import tally
+from backend.review.deciding import decisions, saves
+from backend.review.deciding.decisions import BOARD, Sheet, Subject
 from backend.storage import findings
 from backend.storage.classes import class_names
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Judgement:
     """What somebody says of the detections of an image; None takes back what was said of one.
 
     `classes` has another class for some that are accepted, where pictures are classified;
@@ -35,7 +36,7 @@ class Answer:
     classes: Mapping[int, str] = field(default_factory=dict)
 
 
-def judge(session: Session, run_id: int, image_id: int, answer: Answer, author: str) -> Revision:
+def judge(session: Session, run_id: int, image_id: int, answer: Judgement, author: str) -> Revision:
     """Save an answer; boxes and decisions that it does not name stay."""
     version = labelling.version_of(session, image_id)
     boxes = labelling.boxes_of(session, [image_id])[image_id]
@@ -68,7 +69,7 @@ class _Said:
 
     run_id: int
     image_id: int
-    answer: Answer
+    answer: Judgement
     found: Mapping[int, Detection]
 
     def ref(self, idx: int) -> DetectionRef:
@@ -87,7 +88,7 @@ class _Said:
         return [box for box in boxes if box.detection not in refs]
 
 
-def _found(session: Session, run_id: int, image_id: int, answer: Answer) -> dict[int, Detection]:
+def _found(session: Session, run_id: int, image_id: int, answer: Judgement) -> dict[int, Detection]:
     found = {one.idx: one for one in findings.detections(session, run_id, [image_id])[image_id]}
     for idx in answer.verdicts:
         if idx not in found:
@@ -149,7 +150,7 @@ def _fresh(one: Detection, ref: DetectionRef) -> Box:
 
 
 def _missed(
-    session: Session, image_id: int, answer: Answer, boxes: Sequence[Box]
+    session: Session, image_id: int, answer: Judgement, boxes: Sequence[Box]
 ) -> tuple[list[Box], tuple[str, ...]]:
     """Missed defects that become boxes, and the boxes that show the others already."""
     if not answer.missed:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from backend.domain import Box, Detection, DetectionRef, Revision
 from backend.errors import NotFound
 from backend.labels import labelling
-from backend.review import closing, decisions
+from backend.review.deciding import closing, decisions
 from backend.storage import findings
 from backend.storage.classes import class_names
 from backend.storage.tables import (

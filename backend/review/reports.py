@@ -19,7 +19,8 @@ from backend.errors import Invalid
 from backend.formats import cells
 from backend.labels import labelling
 from backend.projects import catalogue
-from backend.review import decisions, tally, views
+from backend.review import tally, views
+from backend.review.deciding import decisions
 from backend.storage import findings
 from backend.storage.classes import class_names
 from backend.storage.tables import ImageRow, RunImageRow

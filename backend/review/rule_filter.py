@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session, aliased
 
 from backend.domain import Project, State
 from backend.projects import catalogue
-from backend.review import closing, tally, views
+from backend.review import tally, views
+from backend.review.deciding import closing
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
 from backend.storage.tables import BoxRow, DecisionRow, DetectionRow, ImageRow

@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session
 
 from backend.errors import Invalid
 from backend.labels import images, labelling
-from backend.review import agenda, closing, decisions, views
-from backend.review.decisions import Subject
+from backend.review import agenda, views
+from backend.review.deciding import closing, decisions
+from backend.review.deciding.decisions import Subject
 from backend.review.views import Tile
 from backend.storage.classes import class_names
 from backend.storage.tables import DetectionRow, LeaseRow, RevisionRow

@@ -16,7 +16,7 @@ from backend.domain import Detection, Run, Verdict
 from backend.errors import Conflict, Invalid, NotFound
 from backend.labels import gallery, images
 from backend.projects import catalogue
-from backend.review import closing, decisions
+from backend.review.deciding import closing, decisions
 from backend.runs import placements
 from backend.storage import findings
 from backend.storage.classes import class_names

@@ -22,7 +22,7 @@ Parts = Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PublishedLayout:
     """A place with the views and the columns of each kind that it has."""
 
     place: str
@@ -33,7 +33,7 @@ class Layout:
         """As it is kept in the database."""
         return " ".join([self.place, self.views, *(f"{k}:{v}" for k, v in self.kinds.items())])
 
-    def lacks(self, wanted: Layout) -> list[str]:
+    def lacks(self, wanted: PublishedLayout) -> list[str]:
         """The kinds that are not known to be there as they are wanted."""
         return [
             name
@@ -41,23 +41,25 @@ class Layout:
             if not self.has(name, wanted) or self.kinds[name] != told
         ]
 
-    def has(self, name: str, wanted: Layout) -> bool:
+    def has(self, name: str, wanted: PublishedLayout) -> bool:
         """Whether a kind is known to be there, with whichever columns; not of another place."""
         return self.place == wanted.place and name in self.kinds
 
 
-def of(address: Address) -> Layout:
+def of(address: Address) -> PublishedLayout:
     """What a warehouse ought to have."""
     kinds = {name: _named(_columns(kind)) for name, kind in KINDS.items()}
     shown = base.shown(address.dialect, ())
-    return Layout(address.digest, _named(sorted(shown.items())), kinds)
+    return PublishedLayout(address.digest, _named(sorted(shown.items())), kinds)
 
 
-def read(text: str) -> Layout:
+def read(text: str) -> PublishedLayout:
     """What was noted of a warehouse."""
     place, _, rest = text.partition(" ")
     shown, _, kinds = rest.partition(" ")
-    return Layout(place, shown, dict(one.split(":", 1) for one in kinds.split() if ":" in one))
+    return PublishedLayout(
+        place, shown, dict(one.split(":", 1) for one in kinds.split() if ":" in one)
+    )
 
 
 def different(here: Parts, there: Parts) -> dict[Part, int]:

@@ -6,16 +6,16 @@ import pytest
 
 from backend import spaces
 from backend.errors import Invalid
-from backend.spaces import Dimension, Scale
+from backend.spaces import Dimension, Spacing
 
 
 def test_a_space_is_read_as_it_is_written() -> None:
     found = spaces.parse("yolo", "lr=1e-5..1e-1:log, batch=4|8|16, mosaic=0..0.5, freeze=0..10")
     assert found == (
-        Dimension("learning_rate", Scale.LOG, 1e-5, 0.1),
-        Dimension("batch", Scale.CHOICE, choices=(4, 8, 16)),
-        Dimension("mosaic", Scale.LIN, 0.0, 0.5),
-        Dimension("freeze", Scale.INT, 0, 10),
+        Dimension("learning_rate", Spacing.LOG, 1e-5, 0.1),
+        Dimension("batch", Spacing.CHOICE, choices=(4, 8, 16)),
+        Dimension("mosaic", Spacing.LIN, 0.0, 0.5),
+        Dimension("freeze", Spacing.INT, 0, 10),
     )
     assert spaces.parse("yolo", spaces.written(found)) == found
 

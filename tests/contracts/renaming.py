@@ -20,7 +20,7 @@ from backend.models import snapshots, trainings
 from backend.projects import catalogue, classes
 from backend.review import agenda, judgements, reports, views
 from backend.review.agenda import Choice
-from backend.review.judgements import Answer
+from backend.review.judgements import Judgement
 from backend.storage import findings
 from backend.storage.types import now
 from tests.workers.handlers.places import Place
@@ -75,7 +75,7 @@ class Site:
             views.set_rule(session, self.project, rule, 0, "ana")
             first = self.seen(session)[0]
             missed = Box(1.0, 1.0, 20.0, 20.0, "pin-hole")
-            said = Answer({0: Verdict.ACCEPT, 1: Verdict.FALSE_CALL}, missed=(missed,))
+            said = Judgement({0: Verdict.ACCEPT, 1: Verdict.FALSE_CALL}, missed=(missed,))
             judgements.judge(session, self.run, first, said, "ana")
 
     def names(self, session: Session) -> list[str]:

@@ -10,9 +10,10 @@ import cv2
 import numpy as np
 import pytest
 
-from backend import families, sample, start_weights
+from backend import families, sample
 from backend.domain import Task
 from backend.errors import Cancelled, LoupeError, Refused
+from backend.weights import start_weights
 from tests.workers.families import drawn
 from tests.workers.training import reports
 from workers.evaluation import appraisal

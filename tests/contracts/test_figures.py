@@ -22,12 +22,13 @@ from backend.labels import gallery, images, labelling
 from backend.labels.gallery import Filter
 from backend.models import preflight, registry, snapshots
 from backend.projects import catalogue, classes
-from backend.review import agenda, decisions, provenance, reports, takebacks, tally, views
+from backend.review import agenda, provenance, reports, tally, views
 from backend.review.agenda import Choice
 from backend.review.behind import Behind
 from backend.review.boards import sheet, verdicts
+from backend.review.deciding import decisions, takebacks
 from backend.review.overview import adding, keeping, reading
-from backend.review.overview.reading import Chosen
+from backend.review.overview.reading import Narrowed
 from backend.runs import comparison, documents, proposals
 from backend.settings import Settings
 from backend.storage import engine
@@ -96,7 +97,7 @@ def at_a_glance(site: Site, session: Session) -> Any:
     project = catalogue.get(session, site.project)
 
     def told(*labels: str) -> Any:
-        read = reading.read(session, project, [site.run], Chosen(labels=labels), 0)
+        read = reading.read(session, project, [site.run], Narrowed(labels=labels), 0)
         found = {one.name: replace(one, color="", so_far=0.0) for one in read.classes}
         cells = {one.label: (one.group, one.defects, one.boards) for one in read.cells}
         return [found, cells, read.boards, read.mistaken, read.scores, read.places]

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from backend import families, spaces, start_weights
+from backend import families, spaces
 from backend.domain import Task
 from backend.errors import Enough
+from backend.weights import start_weights
 from tests.contracts import test_families
 from tests.workers.families import drawn
 from workers.families import base

@@ -14,12 +14,13 @@ from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.models import measurements, registry
 from backend.projects import catalogue, classes
-from backend.review import decisions
+from backend.review.deciding import decisions
 from backend.storage import findings, tables, types
 from backend.storage.engine import Database
 from backend.upkeep import removal
 from backend.warehouse.tables import KINDS
-from tests import warehouses, whole_home
+from tests import warehouses
+from tests.homes import whole_home
 from tests.warehouses import Place, Publishing
 
 # What stands of each kind, asked of our own tables, and the same of the warehouse's view.

@@ -16,14 +16,15 @@ from backend.errors import Invalid, NotFound
 from backend.labels import images
 from backend.labels.images import NewImage
 from backend.projects import catalogue
-from backend.review import decisions
+from backend.review.deciding import decisions
 from backend.storage import findings, types
 from backend.storage.engine import Database
 from backend.warehouse import queries
 from backend.warehouse.dialects import opening
 from backend.warehouse.dialects.base import Warehouse
 from backend.warehouse.queries import QUERIES
-from tests import databases, warehouses, whole_home
+from tests import databases, warehouses
+from tests.homes import whole_home
 from tests.warehouses import Place
 
 RUN = 901

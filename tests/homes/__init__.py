@@ -1,4 +1,4 @@
-"""Databases as earlier versions left them, each a dump of SQLite, to be opened by this one."""
+"""Homes for tests: databases as earlier versions left them, each a dump of SQLite; whole ones."""
 
 from __future__ import annotations
 

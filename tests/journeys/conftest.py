@@ -21,7 +21,8 @@ from backend.settings import Settings
 from backend.storage import engine, files
 from backend.storage.engine import Database
 from backend.storage.files import Files
-from tests import checked, overhearing, serving, warmed
+from tests import overhearing, serving, warmed
+from tests.homes import checked
 from tests.warmed import Warmed
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

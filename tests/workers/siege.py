@@ -31,7 +31,8 @@ from backend.settings import Settings
 from backend.storage import files
 from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow
-from tests import checked, many, serving
+from tests import serving
+from tests.homes import checked, many
 from tests.workers import running
 from tests.workers.running import House
 

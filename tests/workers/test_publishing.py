@@ -15,7 +15,8 @@ from backend.jobs import kinds
 from backend.storage import findings, types
 from backend.storage.tables import LoadRow, OutboxRow
 from backend.warehouse import ledger, outbox
-from tests import fronts, warehouses, whole_home
+from tests import fronts, warehouses
+from tests.homes import whole_home
 from tests.workers import running
 from tests.workers.running import House
 

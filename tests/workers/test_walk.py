@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import checked, walking
+from tests import walking
+from tests.homes import checked
 from tests.workers import besieged
 
 

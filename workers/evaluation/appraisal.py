@@ -16,7 +16,7 @@ from backend.errors import Refused
 from workers import cards, data, merged
 from workers.evaluation import classes as worth
 from workers.evaluation import metrics
-from workers.evaluation.average_precision import JudgedImage
+from workers.evaluation.average_precision import Weighed
 from workers.families import base
 from workers.families.base import NOTHING, Detections, Example, LoadedModel, TrainingSet
 
@@ -115,11 +115,11 @@ def report_classified(
     return worth.report(truths, scores(seen, len(classes)), classes, chances=chances)
 
 
-def judged(seen: Appraisal, classes: Sequence[str]) -> list[JudgedImage]:
+def judged(seen: Appraisal, classes: Sequence[str]) -> list[Weighed]:
     """Detections beside truths, image by image."""
     known = {name: index for index, name in enumerate(classes)}
     return [
-        JudgedImage(detections.astype(np.float64), _truths(example, known))
+        Weighed(detections.astype(np.float64), _truths(example, known))
         for example, detections in zip(seen.examples, seen.detections, strict=True)
     ]
 
@@ -157,7 +157,7 @@ def _change(row: Mapping[str, Any]) -> int:
 
 
 def _hits(
-    images: Sequence[JudgedImage], classes: int, iou: float
+    images: Sequence[Weighed], classes: int, iou: float
 ) -> list[tuple[np.ndarray[Any, np.dtype[np.bool_]], int]]:
     """Which truths of each image are found, and how many detections are wrong."""
     score = metrics.best_score(metrics.rank_all(images, classes, iou))

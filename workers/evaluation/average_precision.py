@@ -16,7 +16,7 @@ TINY = float(np.spacing(1))
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedImage:
+class Weighed:
     """One image: its detections (n, 6) and its truths (m, 5), columns as in `backend.matching`."""
 
     detections: NDArray[np.floating]
@@ -47,7 +47,7 @@ class Curve:
 
 
 def rank(
-    images: Sequence[JudgedImage],
+    images: Sequence[Weighed],
     index: int,
     ious: Sequence[float],
     area: tuple[float, float] | None = None,
@@ -106,7 +106,7 @@ def operating_point(ranking: Ranking, at: int = 0) -> tuple[float, float, float,
 
 
 def _judge(
-    image: JudgedImage,
+    image: Weighed,
     index: int,
     ious: Sequence[float],
     area: tuple[float, float] | None,

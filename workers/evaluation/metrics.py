@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from backend import matching
 from workers.evaluation import average_precision
-from workers.evaluation.average_precision import JudgedImage, Ranking
+from workers.evaluation.average_precision import Ranking, Weighed
 
 COCO_IOUS = tuple(float(round(x, 2)) for x in np.arange(0.5, 1.0, 0.05))
 SIZES = {"small": (0.0, 32.0**2), "medium": (32.0**2, 96.0**2), "large": (96.0**2, 1e10)}
@@ -26,7 +26,7 @@ Figures = dict[str, Any]
 
 
 def report(
-    images: Sequence[JudgedImage],
+    images: Sequence[Weighed],
     classes: Sequence[str],
     iou: float = 0.5,
     resamples: int = 300,
@@ -54,8 +54,8 @@ def report(
 
 
 def compare(
-    ours: Sequence[JudgedImage],
-    theirs: Sequence[JudgedImage],
+    ours: Sequence[Weighed],
+    theirs: Sequence[Weighed],
     classes: Sequence[str],
     iou: float = 0.5,
     resamples: int = 300,
@@ -83,7 +83,7 @@ def compare(
     return {**figures, "iou": iou, "per_class": per_class}
 
 
-def rank_all(images: Sequence[JudgedImage], classes: int, iou: float) -> list[Ranking]:
+def rank_all(images: Sequence[Weighed], classes: int, iou: float) -> list[Ranking]:
     """One ranking a class; its first IoU is `iou`, the ten of COCO follow."""
     return [average_precision.rank(images, index, (iou, *COCO_IOUS)) for index in range(classes)]
 
@@ -101,7 +101,7 @@ def best_score(rankings: Sequence[Ranking]) -> float:
 
 
 def confusion(
-    images: Sequence[JudgedImage], classes: Sequence[str], iou: float, score: float
+    images: Sequence[Weighed], classes: Sequence[str], iou: float, score: float
 ) -> Figures:
     """Rows are truths, columns detections of at least `score`; the last of each is background."""
     size = len(classes) + 1
@@ -177,7 +177,7 @@ def _curve_of(ranking: Ranking) -> Mapping[str, list[float]]:
 
 
 def _of_size(
-    images: Sequence[JudgedImage], classes: int, iou: float, area: tuple[float, float]
+    images: Sequence[Weighed], classes: int, iou: float, area: tuple[float, float]
 ) -> Figures:
     ious = (iou, *COCO_IOUS)
     rankings = [average_precision.rank(images, index, ious, area) for index in range(classes)]

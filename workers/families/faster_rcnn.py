@@ -18,7 +18,7 @@ from torch import nn
 from backend.domain import Split
 from backend.errors import Refused
 from workers.evaluation import metrics
-from workers.evaluation.average_precision import JudgedImage
+from workers.evaluation.average_precision import Weighed
 from workers.families import faster_rcnn_network as networks
 from workers.families import letterbox
 from workers.families.base import (
@@ -147,7 +147,7 @@ class BoxLesson:
         answers = []
         for example in examples:
             found = network([tensor(basics.pixels(example)).to(device)])[0]
-            answers.append(JudgedImage(rows(found), basics.boxes(example, self.classes)))
+            answers.append(Weighed(rows(found), basics.boxes(example, self.classes)))
         return answers
 
     def figures(self, answers: Sequence[Any]) -> Mapping[str, float]:

@@ -22,7 +22,7 @@ TRAINED = 0.8
 
 
 @dataclass(slots=True)
-class Stopwatch:
+class StepClock:
     """The reporter of a turn: when the first step was done, and what each epoch said."""
 
     tell: Tell
@@ -49,7 +49,7 @@ class Stopwatch:
 def measure(bench: Bench, turn: Turn, tell: Tell) -> dict[str, Any]:
     """Train; the first turn of a configuration is judged, too."""
     one, given = turn.configuration, bench.parameters(turn.configuration)
-    data, watch = bench.learned_from(one), Stopwatch(tell)
+    data, watch = bench.learned_from(one), StepClock(tell)
     family = base.implementation(bench.request.family)
     trained = family.train(data, bench.start, Parameters(**given), watch, bench.folder)
     ended = time.monotonic()

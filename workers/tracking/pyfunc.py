@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from backend import families, weight_header
+from backend import families
 from backend.domain import Model
 from backend.errors import Invalid, Refused
+from backend.weights import weight_header
 from workers.families import base
 from workers.families.base import Answer, Picture, Pixels
 

@@ -21,7 +21,7 @@ from workers.demand.reservation import Reservation
 from workers.tuning.errands import Errand
 from workers.tuning.hands import Hand, Lost, Message
 from workers.tuning.study import Study
-from workers.tuning.trier import Cargo, Told, Trier
+from workers.tuning.trier import Cargo, TrialTold, Trier
 
 log = logging.getLogger(__name__)
 LOOK_UP = 0.4  # seconds, after which we see whether we should go on
@@ -121,7 +121,7 @@ class Actors:
             self._bury(one, error)
             yield one, None
             return
-        if isinstance(said, Told):
+        if isinstance(said, TrialTold):
             self._seat(one, said)
         else:
             yield one, said
@@ -135,7 +135,7 @@ class Actors:
             raise Refused(f"The processes of trials end before they begin: {reason}")
         self.replace(one)
 
-    def _seat(self, one: Actor, told: Told) -> None:
+    def _seat(self, one: Actor, told: TrialTold) -> None:
         if not told.sees:
             raise Refused(
                 f"The machine {told.machine} does not see the folder {self.study.context.folder}: "

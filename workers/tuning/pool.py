@@ -20,19 +20,19 @@ AGAIN = 5.0  # seconds, after which we see whether somebody has allowed more tri
 
 
 @dataclass(slots=True)
-class Busy:
+class Occupied:
     """The trial that a hand carries out, and why it was told to end it, if it was."""
 
     reporter: TrialReporter
     why: Enough | Refused | None = None
 
 
-class Pool:
+class TrialPool:
     """The hands of a search; `with` it."""
 
     def __init__(self, study: Study, hands: Hands) -> None:
         self.study, self.hands = study, hands
-        self.busy: dict[Hand, Busy] = {}
+        self.busy: dict[Hand, Occupied] = {}
         self.ask_at = 0.0
 
     def __enter__(self) -> Self:
@@ -86,7 +86,7 @@ class Pool:
         except Lost:
             self.hands.replace(hand)
             return False
-        self.busy[hand] = Busy(reporter)
+        self.busy[hand] = Occupied(reporter)
         return True
 
     def _errand(self, trial: Trial, given: dict[str, Any]) -> Errand:
@@ -105,7 +105,7 @@ class Pool:
         elif one is not None:
             self._heard(hand, one, *said)
 
-    def _heard(self, hand: Hand, one: Busy, kind: str, *content: Any) -> None:
+    def _heard(self, hand: Hand, one: Occupied, kind: str, *content: Any) -> None:
         if kind == "progress":
             one.reporter.progress(*content)
         elif kind == "epoch":
@@ -115,7 +115,7 @@ class Pool:
         else:
             self._end(hand, one, kind, *content)
 
-    def _end(self, hand: Hand, one: Busy, kind: str, *content: Any) -> None:
+    def _end(self, hand: Hand, one: Occupied, kind: str, *content: Any) -> None:
         del self.busy[hand]
         self.ask_at = 0.0
         if kind == "done":
@@ -124,7 +124,7 @@ class Pool:
             trying.ended(self.study, one.reporter, one.why or Refused(*content))
 
 
-def _judged(one: Busy, *told: Any) -> str:
+def _judged(one: Occupied, *told: Any) -> str:
     """Keep an epoch; why it was the last one, if it was."""
     try:
         one.reporter.epoch(*told)

@@ -36,7 +36,7 @@ class Cargo:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TrialTold:
     """Where an actor is, which cards are its own, and whether it sees the folder of the trials."""
 
     node: str
@@ -58,13 +58,13 @@ class Trier:
         self.words: SimpleQueue[str] = SimpleQueue()
         self.said = 0.0
 
-    def hello(self, folder: str) -> Told:
+    def hello(self, folder: str) -> TrialTold:
         """Ready."""
         import ray
 
         cards = tuple(str(one) for one in ray.get_gpu_ids())
         node = ray.get_runtime_context().get_node_id()
-        return Told(node, platform.node(), cards, Path(folder).is_dir())
+        return TrialTold(node, platform.node(), cards, Path(folder).is_dir())
 
     def sit(self, at: int, count: int) -> None:
         """Work from now on, with the share of the cores that one of so many on this machine has."""

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib import request
 
-from backend import settings, start_weights
+from backend import settings
 from backend.errors import NotFound, Refused, Unavailable
+from backend.weights import start_weights
 
 _TORCH = "https://download.pytorch.org/models"
 _YOLO = "https://github.com/ultralytics/assets/releases/download/v8.4.0"

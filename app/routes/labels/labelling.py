@@ -17,7 +17,7 @@ from app.routes.labels.image_cards import DeskImage
 from backend.domain import Box, Origin, Person, Project, Revision, State, Verdict
 from backend.errors import Invalid
 from backend.labels import gallery, labelling, worklist
-from backend.review import decisions, saves
+from backend.review.deciding import decisions, saves
 from backend.runs import placements, proposals
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)

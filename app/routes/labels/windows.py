@@ -15,7 +15,7 @@ from app.routes.labels import image_cards
 from app.routes.labels.image_cards import ImageCard
 from backend.labels import bulk, gallery
 from backend.previews.previews import PREVIEW
-from backend.review import saves
+from backend.review.deciding import saves
 
 router = APIRouter(
     prefix="/api/projects/{project}", dependencies=[login.SEES], route_class=pools.Pooled

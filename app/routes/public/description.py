@@ -22,7 +22,7 @@ ANY_FILE = {"type": "string", "format": "binary"}
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProblemDetails:
     """Why there is no answer (RFC 9457); `detail` is a sentence for who can act on it."""
 
     type: str
@@ -72,4 +72,4 @@ def more(one: Operation) -> dict[str, Any]:
 
 @cache
 def _problem() -> dict[str, Any]:
-    return TypeAdapter(Problem).json_schema()
+    return TypeAdapter(ProblemDetails).json_schema()

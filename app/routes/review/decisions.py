@@ -28,16 +28,8 @@ from app.routes.review.review_cards import (
 from backend.domain import Person, Role, Verdict
 from backend.errors import NotFound, Refused
 from backend.projects import catalogue
-from backend.review import (
-    agenda,
-    blind_repeats,
-    decisions,
-    judgements,
-    provenance,
-    sweeping,
-    takebacks,
-    views,
-)
+from backend.review import agenda, blind_repeats, judgements, provenance, sweeping, views
+from backend.review.deciding import decisions, takebacks
 from backend.review.views import ReviewRule
 from backend.storage import findings
 
@@ -284,7 +276,7 @@ def _judge(
     """One image of a sweep; what stands in its way holds up no other."""
     verdicts = {one.idx: Verdict(one.verdict) if one.verdict else None for one in said}
     labels = {one.idx: one.label for one in said if one.label}
-    answer = judgements.Answer(verdicts, key=key, classes=labels)
+    answer = judgements.Judgement(verdicts, key=key, classes=labels)
     saw = next((one.saw for one in said if one.saw is not None), None)
     try:
         with at.write() as session:

@@ -11,7 +11,7 @@ from app.edge import login, pools
 from backend.review import behind
 from backend.review.overview import keeping, reading
 from backend.review.overview.figures import Overview
-from backend.review.overview.reading import Chosen
+from backend.review.overview.reading import Narrowed
 
 router = APIRouter(
     prefix="/api/projects/{project}", dependencies=[login.SEES], route_class=pools.Pooled
@@ -33,7 +33,7 @@ def overview(
 ) -> Overview:
     """A project by one of its runs, the newest where none is named."""
     labels = (label,) if label else ()
-    chosen = Chosen(tuple(filter(None, group)), behind.day(since), behind.day(until), labels)
+    chosen = Narrowed(tuple(filter(None, group)), behind.day(since), behind.day(until), labels)
     with at.read() as session:
         found = premises.project(session, project)
         run_ids = reading.runs(session, found.id, run)

@@ -10,7 +10,8 @@ from typing import cast
 from app.routes.labels import image_cards
 from app.routes.labels.image_cards import BoardVerdict, DeskImage, Proposal
 from backend.domain import Box, Person, Project, State
-from backend.review import decisions, views
+from backend.review import views
+from backend.review.deciding import decisions
 from backend.review.provenance import Link
 from backend.review.views import ReviewRule, RunSummary
 

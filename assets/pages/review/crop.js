@@ -6,7 +6,7 @@ import { previewUrl } from "../../canvas/picture_cache.js";
 /** CSS pixels; it is drawn twice as fine. */
 export const SIDE = 128;
 
-/** @param {import("../../canvas/picture_cache.js").Pictures} pictures @param {import("./sweep.js").Tile} tile @param {string} color */
+/** @param {import("../../canvas/picture_cache.js").Pictures} pictures @param {import("./walls/sweep.js").Tile} tile @param {string} color */
 export async function draw(pictures, tile, color) {
   const bitmap = await pictures.get(previewUrl(tile), "low").catch(() => null);
   if (!bitmap || !tile.canvas) return;

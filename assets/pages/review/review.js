@@ -14,7 +14,7 @@ import { Rules } from "./rules.js";
 import * as ruling from "./ruling.js";
 import { comparison, runList } from "./runlist.js";
 import * as verdicts from "./verdicts.js";
-import { Walls } from "./walls.js";
+import { Walls } from "./walls/walls.js";
 import { why } from "./why.js";
 import { fill, h } from "../../common/dom.js";
 import * as memory from "../../common/memory.js";

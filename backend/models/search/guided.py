@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.domain import Trial, TrialState
 from backend.models.search import sampling
-from backend.spaces import Dimension, Scale
+from backend.spaces import Dimension, Spacing
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -49,11 +49,11 @@ def _guessed(
 def _distribution(each: Dimension) -> BaseDistribution:
     from optuna import distributions
 
-    if each.scale is Scale.CHOICE:
+    if each.scale is Spacing.CHOICE:
         return distributions.CategoricalDistribution(each.choices)
-    if each.scale is Scale.INT:
+    if each.scale is Spacing.INT:
         return distributions.IntDistribution(int(each.low), int(each.high))
-    return distributions.FloatDistribution(each.low, each.high, log=each.scale is Scale.LOG)
+    return distributions.FloatDistribution(each.low, each.high, log=each.scale is Spacing.LOG)
 
 
 def _told(

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from backend import spaces
 from backend.domain import Search, TrialState
 from backend.models.search import standings
-from backend.spaces import Dimension, Scale
+from backend.spaces import Dimension, Spacing
 from backend.storage.tables import TrialRow as Row
 
 BEST, OTHERS = 20, 40  # lines that are drawn
@@ -91,11 +91,11 @@ def _lines(session: Session, search_id: int, space: Sequence[Dimension]) -> list
 
 
 def _place(each: Dimension, value: float) -> float:
-    if each.scale is Scale.CHOICE:
+    if each.scale is Spacing.CHOICE:
         at = each.choices.index(value) if value in each.choices else 0
         return round(at / max(1, len(each.choices) - 1), 3)
     low, high = each.low, each.high
-    if each.scale is Scale.LOG:
+    if each.scale is Spacing.LOG:
         low, high, value = float(np.log(low)), float(np.log(high)), float(np.log(value))
     return round((value - low) / (high - low), 3)
 

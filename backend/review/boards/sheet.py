@@ -15,10 +15,11 @@ from backend import intervals
 from backend.domain import Model, Project, Run
 from backend.models import registry
 from backend.projects import catalogue
-from backend.review import blind_repeats, decisions, promises, tally, views
+from backend.review import blind_repeats, promises, tally, views
 from backend.review.blind_repeats import Agreement
 from backend.review.boards import verdicts
 from backend.review.boards.verdicts import ASK, FAIL, PASS, Ruled, StandingBoard, UnreadPicture
+from backend.review.deciding import decisions
 from backend.storage import engine, findings
 from backend.storage.tables import DecisionRow
 

@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 from backend import families, matching
 from backend.domain import Box, Detection, Image, State
 from backend.errors import Invalid
-from backend.review import agenda, closing, rule_filter, tally, views
+from backend.review import agenda, rule_filter, tally, views
+from backend.review.deciding import closing
 from backend.review.views import Reviewed, ReviewRule
 from backend.storage import findings
 from backend.storage.tables import RunImageRow

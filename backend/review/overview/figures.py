@@ -74,7 +74,7 @@ class ScoreBin:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Spot:
     """Defects whose middle lies in a cell of the board, and the boards that they are on."""
 
     cell: int
@@ -106,7 +106,7 @@ class RunYield:
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class RunWorth:
     """What a model was measured to be worth."""
 
     model: str
@@ -139,11 +139,11 @@ class Overview:
     classes: Sequence[StandingClass]
     cells: Sequence[LotClass]
     scores: Sequence[ScoreBin]
-    places: Sequence[Place]
+    places: Sequence[Spot]
     grid: Grid
     mistaken: Mistaken
     trend: Sequence[RunYield]
-    models: Sequence[Worth]
+    models: Sequence[RunWorth]
     states: Mapping[str, int]
 
 

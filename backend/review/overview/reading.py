@@ -24,11 +24,11 @@ from backend.review.overview.figures import (
     Mistaken,
     NamedYield,
     Overview,
-    Place,
+    RunWorth,
     RunYield,
     ScoreBin,
+    Spot,
     StandingClass,
-    Worth,
     Yield,
 )
 from backend.storage import findings
@@ -45,7 +45,7 @@ Numbers = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Narrowed:
     """Which boards; empty means all. Of `labels` alone defects are told, not verdicts."""
 
     groups: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ def runs(session: Session, project_id: int, named: int = 0) -> list[int]:
 
 
 def read(
-    session: Session, project: Project, run_ids: Sequence[int], chosen: Chosen, left: int
+    session: Session, project: Project, run_ids: Sequence[int], chosen: Narrowed, left: int
 ) -> Overview:
     """The overview of a project by the first of these runs, beside the others."""
     run_id = run_ids[0] if run_ids else 0
@@ -114,7 +114,7 @@ def read(
     )
 
 
-def _where(row: Any, chosen: Chosen) -> list[ColumnElement[bool]]:
+def _where(row: Any, chosen: Narrowed) -> list[ColumnElement[bool]]:
     parts: list[ColumnElement[bool]] = []
     if chosen.groups:
         named = ["" if one == gallery.NONE else one for one in chosen.groups]
@@ -126,11 +126,11 @@ def _where(row: Any, chosen: Chosen) -> list[ColumnElement[bool]]:
     return parts
 
 
-def _filter(chosen: Chosen) -> gallery.Filter:
+def _filter(chosen: Narrowed) -> gallery.Filter:
     return gallery.Filter(groups=chosen.groups)
 
 
-def _boards(session: Session, run_id: int, chosen: Chosen) -> dict[tuple[str, str], Numbers]:
+def _boards(session: Session, run_id: int, chosen: Narrowed) -> dict[tuple[str, str], Numbers]:
     row = BoardSumRow
     query = select(row.group, row.day, *_sums(row)).where(row.run_id == run_id)
     grouped = query.where(*_where(row, chosen)).group_by(row.group, row.day)
@@ -158,7 +158,7 @@ def _by(lots: dict[tuple[str, str], Numbers], name: Callable[[str, str], str]) -
 
 
 def _classes(
-    session: Session, run_id: int, chosen: Chosen, names: Naming
+    session: Session, run_id: int, chosen: Narrowed, names: Naming
 ) -> dict[tuple[str, str], Numbers]:
     """Defects, boards and mistakes by lot and by what a class is called today."""
     row = ClassSumRow
@@ -217,8 +217,8 @@ def _mistaken(
 
 
 def _spread(
-    session: Session, run_id: int, chosen: Chosen, names: Naming
-) -> tuple[list[ScoreBin], list[Place]]:
+    session: Session, run_id: int, chosen: Narrowed, names: Naming
+) -> tuple[list[ScoreBin], list[Spot]]:
     row = ClassSumRow
     query = select(row.scores, row.places).where(
         row.run_id == run_id, _of_classes(row, chosen, names), *_where(row, chosen)
@@ -236,14 +236,14 @@ def _spread(
         for at, counted in enumerate(scores.tolist())
     ]
     spots = [
-        Place(at, at % adding.WIDE, at // adding.WIDE, *counted)
+        Spot(at, at % adding.WIDE, at // adding.WIDE, *counted)
         for at, counted in enumerate(places.tolist())
         if counted[0]
     ]
     return bins, spots
 
 
-def _of_classes(row: Any, chosen: Chosen, names: Naming) -> ColumnElement[bool]:
+def _of_classes(row: Any, chosen: Narrowed, names: Naming) -> ColumnElement[bool]:
     """The rows of one class; boards with two of them would be counted twice."""
     if not chosen.labels:
         return row.class_id == adding.ALL  # type: ignore[no-any-return]
@@ -262,7 +262,7 @@ def _known(session: Session, run_id: int) -> tuple[list[str], list[str]]:
     return sorted({group for group, _ in pairs}), sorted({day for _, day in pairs})
 
 
-def _trend(session: Session, run_ids: Sequence[int], chosen: Chosen) -> list[RunYield]:
+def _trend(session: Session, run_ids: Sequence[int], chosen: Narrowed) -> list[RunYield]:
     """The oldest first."""
     row, runs_ = BoardSumRow, RunRow
     query = select(row.run_id, *_sums(row)).where(row.run_id.in_(run_ids), *_where(row, chosen))
@@ -277,12 +277,12 @@ def _trend(session: Session, run_ids: Sequence[int], chosen: Chosen) -> list[Run
     ]
 
 
-def _models(session: Session, project_id: int) -> list[Worth]:
+def _models(session: Session, project_id: int) -> list[RunWorth]:
     """Those that were measured, the oldest first."""
     found = []
     for one in reversed(registry.models(session, project_id)):
         # Where the images that it was measured by show nothing, a figure is none.
         figure = next((name for name in WORTH if one.metrics.get(name) is not None), "")
         if figure:
-            found.append(Worth(one.name, figure, float(one.metrics[figure]), one.champion))
+            found.append(RunWorth(one.name, figure, float(one.metrics[figure]), one.champion))
     return found

@@ -18,7 +18,7 @@ from backend.errors import Unavailable
 from backend.warehouse import queries
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import base
-from backend.warehouse.dialects.snowflake_connection import Connection
+from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 from backend.warehouse.queries import Answer
 from backend.warehouse.reading import Rows
 from backend.warehouse.shapes import DELETED, VERSION, RowKind, Type
@@ -66,7 +66,7 @@ class Snowflake:
         self._writer: Any = None
         self._version = self._size = 0
         self._held: list[Any] = []
-        self.connection = Connection(address)
+        self.connection = SnowflakeConnection(address)
 
     def lay(self) -> None:
         there = self._columns()

@@ -24,7 +24,7 @@ STATEMENT = 900
 PAGE = 1000  # rows that are held at once
 
 
-class Connection:
+class SnowflakeConnection:
     """An open connection; values are bound by the connector, never written into a statement."""
 
     def __init__(self, address: Address) -> None:

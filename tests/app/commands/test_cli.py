@@ -17,10 +17,10 @@ from backend import settings
 from backend.domain import Run
 from backend.models import registry
 from backend.storage import engine, findings
-from tests import many
 from tests.app.commands import finding
 from tests.app.conftest import Said
 from tests.backend.labels import drawn
+from tests.homes import many
 
 
 def test_a_sample_is_drawn_listed_and_counted(loupe: Said) -> None:

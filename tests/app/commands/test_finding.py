@@ -12,9 +12,9 @@ from backend.domain import JobState
 from backend.jobs import queue
 from backend.runs import documents
 from backend.storage import findings
-from tests import many
 from tests.app.commands import finding
 from tests.app.commands.finding import Desk
+from tests.homes import many
 
 
 @pytest.fixture(scope="module")

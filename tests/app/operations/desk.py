@@ -20,7 +20,7 @@ from backend.jobs import queue
 from backend.projects import tokens
 from tests.app.routes import referring
 from tests.app.routes.referring import OTHER, OWN, Site
-from tests.everything import CLASS
+from tests.homes.everything import CLASS
 
 PUBLIC = "/api/v1"
 PEOPLE = {"ada": Role.ADMIN, "lars": Role.LABELER, "vera": Role.VIEWER}

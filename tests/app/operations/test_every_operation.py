@@ -13,7 +13,7 @@ from tests.app.conftest import WRITE
 from tests.app.operations import desk as desks
 from tests.app.operations.desk import NARROW, PEOPLE, PUBLIC, Desk
 from tests.app.routes.referring import MODELS, NOTHING, OTHER, OWN, SHUT
-from tests.everything import CLASS
+from tests.homes.everything import CLASS
 
 RANKS = [Role.VIEWER, Role.LABELER, Role.ADMIN]
 EVERY = sorted(OPERATIONS)

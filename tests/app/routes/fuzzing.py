@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from app.premises import Premises
 from tests.app.conftest import WRITE, drawn, log_in
 from tests.app.routes import asking
-from tests.everything import Things, furnish
+from tests.homes.everything import Things, furnish
 
 # What no sentence for a person may say.
 PYTHON = re.compile(

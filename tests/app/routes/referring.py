@@ -21,11 +21,11 @@ from backend.labels import images, labelling, samples
 from backend.labels.images import NewImage
 from backend.models import registry
 from backend.projects import classes, members, people
-from backend.review import decisions
+from backend.review.deciding import decisions
 from backend.settings import Settings
 from backend.storage.tables import JobRow
 from tests.app.conftest import HERE, PASSWORD, WRITE, log_in
-from tests.everything import CLASS, Things, furnish
+from tests.homes.everything import CLASS, Things, furnish
 
 OWN, OTHER, SHUT, NOTHING = "meadow", "forest", "sealed", "nothing"
 PEOPLE = {"ada": Role.ADMIN, "lars": Role.LABELER, "vera": Role.VIEWER}

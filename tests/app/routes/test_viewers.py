@@ -13,7 +13,7 @@ from backend.domain import Detection, Run, RunImage, Verdict
 from backend.labels import images
 from backend.labels.images import NewImage
 from backend.projects import catalogue
-from backend.review import decisions
+from backend.review.deciding import decisions
 from backend.storage import findings
 from tests.app.conftest import WRITE, log_in
 

@@ -35,7 +35,7 @@ class House:
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Begin an import in a process of its own."""
-        command = [sys.executable, "-m", "tests.fetcher", *arguments]
+        command = [sys.executable, "-m", "tests.snowflake.fetcher", *arguments]
         return subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE)
 
     @property

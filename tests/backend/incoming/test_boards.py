@@ -15,7 +15,7 @@ from backend.labels import images
 from backend.labels.images import NewImage
 from backend.projects import catalogue
 from backend.storage.engine import Database
-from backend.warehouse.dialects.snowflake_connection import Connection
+from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 from tests import warehouses
 from tests.warehouses import Place
 
@@ -38,15 +38,15 @@ def place(tmp_path: Path, emulator: int) -> Place:
     """A Snowflake with a table of boards."""
     place = warehouses.place("snowflake", tmp_path, port=emulator)
     place.change(f"CREATE TABLE boards ({COLUMNS})")
-    with closing(Connection(place.address)) as connection:
+    with closing(SnowflakeConnection(place.address)) as connection:
         for row in ROWS:
             connection.ask("INSERT INTO boards SELECT %s, %s, %s, %s", row)
     return place
 
 
 @pytest.fixture
-def connection(place: Place) -> Iterator[Connection]:
-    with closing(Connection(place.address)) as connection:
+def connection(place: Place) -> Iterator[SnowflakeConnection]:
+    with closing(SnowflakeConnection(place.address)) as connection:
         yield connection
 
 
@@ -65,12 +65,12 @@ def lots(database: Database) -> dict[str, str]:
         return {name: images.get(session, at).group for name, at in ids.items()}
 
 
-def join(database: Database, connection: Connection, by: str) -> boards.Joined:
+def join(database: Database, connection: SnowflakeConnection, by: str) -> boards.Joined:
     return boards.join(database, "boards", boards.opened(connection, "boards", by, "board%id"))
 
 
 def test_values_of_a_column_become_the_lots_of_pictures(
-    database: Database, connection: Connection
+    database: Database, connection: SnowflakeConnection
 ) -> None:
     fill(database)
     found = join(database, connection, "line")
@@ -87,7 +87,7 @@ def test_values_of_a_column_become_the_lots_of_pictures(
 
 
 def test_several_columns_make_one_lot_and_a_missing_value_is_left_out(
-    database: Database, connection: Connection
+    database: Database, connection: SnowflakeConnection
 ) -> None:
     fill(database)
     join(database, connection, "LINE, product; --,MADE")
@@ -97,7 +97,7 @@ def test_several_columns_make_one_lot_and_a_missing_value_is_left_out(
 
 
 def test_a_column_may_be_called_as_a_word_of_sql(
-    place: Place, database: Database, connection: Connection
+    place: Place, database: Database, connection: SnowflakeConnection
 ) -> None:
     fill(database)
     place.change('CREATE TABLE words ("ORDER" VARCHAR, "GROUP" VARCHAR)')
@@ -118,7 +118,7 @@ def test_a_column_may_be_called_as_a_word_of_sql(
     ],
 )
 def test_what_cannot_be_joined_is_refused_in_a_sentence(
-    connection: Connection, words: Sequence[Any], refused: str
+    connection: SnowflakeConnection, words: Sequence[Any], refused: str
 ) -> None:
     with pytest.raises((Invalid, NotFound), match=refused):
         boards.opened(connection, *words)

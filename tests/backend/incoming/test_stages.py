@@ -15,9 +15,9 @@ from backend.errors import Cancelled, Invalid, NotFound, Refused, Unavailable
 from backend.incoming import fetched, names, stages
 from backend.settings import Settings
 from backend.storage.files import Files
-from tests import snowflake_double
 from tests.backend.incoming import snow
 from tests.backend.incoming.snow import House
+from tests.snowflake import double
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_who_waits_for_a_get_can_be_stopped(house: House, tmp_path: Path) -> Non
     snow.draw(tmp_path / "drawn", 1, 2)
     house.place.put(tmp_path / "drawn", "@pictures")
     store = Files(str(house.home / "files"), house.home / "cache")
-    held = house.log.with_name(snowflake_double.HELD)
+    held = house.log.with_name(double.HELD)
     held.touch()
     seen: list[tuple[int, list[str]]] = []
 

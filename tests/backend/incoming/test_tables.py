@@ -14,7 +14,7 @@ from backend.errors import Invalid, NotFound
 from backend.formats.base import Labelled, Problem
 from backend.incoming import label_text, layouts, places
 from backend.incoming.places import Wanted
-from backend.incoming.tables import Asked
+from backend.incoming.tables import TableOptions
 from backend.labels import images, labelling
 from backend.labels.imports import Imported, Into
 from backend.projects import catalogue
@@ -22,7 +22,7 @@ from backend.settings import Settings
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from backend.storage.tables import ImageRow
-from backend.warehouse.dialects.snowflake_connection import Connection
+from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 from tests import warehouses
 from tests.backend.incoming import snow
 from tests.warehouses import Place
@@ -49,14 +49,14 @@ class Desk:
     def fill(self, table: str, columns: str, rows: list[tuple[Any, ...]]) -> None:
         self.place.change(f"CREATE TABLE {table} ({columns})")
         table = table.replace("%", "%%")
-        connection = Connection(self.place.address)
+        connection = SnowflakeConnection(self.place.address)
         marks = ", ".join("%s" for _ in rows[0])
         for row in rows:
             connection.ask(f"INSERT INTO {table} SELECT {marks}", row)
         connection.close()
 
     def take(self, table: str, **more: Any) -> Imported:
-        wanted = Wanted(table=Asked(more.pop("columns", {}), more.pop("only", {})), **more)
+        wanted = Wanted(table=TableOptions(more.pop("columns", {}), more.pop("only", {})), **more)
         address, said = self.place.address, f"table:{table}"
         return places.from_table(self.into, said, address, self.settings, wanted)
 

@@ -15,7 +15,7 @@ from backend.labels import images, labelling
 from backend.projects import catalogue
 from backend.storage import engine
 from backend.storage.files import Files
-from tests import checked
+from tests.homes import checked
 
 KILLS = 20
 

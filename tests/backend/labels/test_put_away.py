@@ -13,9 +13,10 @@ from backend.domain import Detection, Run, RunImage, Verdict
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
-from backend.review import agenda, blind_repeats, decisions, takebacks, views
+from backend.review import agenda, blind_repeats, views
 from backend.review.agenda import Choice
-from backend.review.decisions import Sheet
+from backend.review.deciding import decisions, takebacks
+from backend.review.deciding.decisions import Sheet
 from backend.storage import findings
 from backend.storage.engine import Database
 

@@ -18,9 +18,10 @@ from backend.labels import images, intake, labelling
 from backend.labels.images import NewImage
 from backend.models import registry
 from backend.projects import catalogue, classes, members, people
-from backend.review import blind_repeats, decisions, judgements, views
-from backend.review.decisions import Sheet
-from backend.review.judgements import Answer
+from backend.review import blind_repeats, judgements, views
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Sheet
+from backend.review.judgements import Judgement
 from backend.storage import doors, findings
 from backend.storage.engine import Database
 from backend.storage.tables import ModelRow
@@ -62,7 +63,9 @@ def test_a_sweep_keeps_the_box_that_somebody_saves_meanwhile(database: Database)
     beside(
         database,
         lambda session: decisions.save(session, image, own, "ana"),
-        lambda session: judgements.judge(session, RUN, image, Answer({0: Verdict.ACCEPT}), "bob"),
+        lambda session: judgements.judge(
+            session, RUN, image, Judgement({0: Verdict.ACCEPT}), "bob"
+        ),
     )
     with database.read() as session:
         boxes = labelling.boxes_of(session, [image])[image]

@@ -22,8 +22,8 @@ from backend.labels import images
 from backend.labels.images import NewImage
 from backend.models import growth, registry, trainings
 from backend.projects import catalogue
-from backend.review import saves
-from backend.review.decisions import Sheet
+from backend.review.deciding import saves
+from backend.review.deciding.decisions import Sheet
 from backend.runs import proposals
 from backend.storage import findings
 from backend.storage.engine import Database

@@ -18,9 +18,10 @@ from backend.labels.gallery import Filter
 from backend.labels.images import NewImage
 from backend.models import registry, snapshots
 from backend.projects import catalogue, classes
-from backend.review import agenda, decision_tables, decisions, judgements, tally, views
+from backend.review import agenda, decision_tables, judgements, tally, views
 from backend.review.agenda import Choice
-from backend.review.decisions import Sheet
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Sheet
 from backend.storage import findings
 from backend.storage.classes import class_names, figures
 from backend.storage.engine import Database
@@ -114,7 +115,9 @@ def test_accepting_a_renamed_detection_accepts_it(line: Line, said: str) -> None
 def test_accepting_a_detection_over_its_renamed_label_draws_no_second_box(line: Line) -> None:
     labelling.save(line.session, line.image, 0, [Box(*AT, "short")], "ana")
     line.rename(short="short circuit")
-    judgements.judge(line.session, RUN, line.image, judgements.Answer({0: Verdict.ACCEPT}), "ana")
+    judgements.judge(
+        line.session, RUN, line.image, judgements.Judgement({0: Verdict.ACCEPT}), "ana"
+    )
     assert len(labelling.boxes_of(line.session, [line.image])[line.image]) == 1
     assert line.verdicts() == [Verdict.ACCEPT]
 

@@ -14,10 +14,11 @@ from backend.errors import NotFound
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
-from backend.review import blind_repeats, decisions, judgements, views
+from backend.review import blind_repeats, judgements, views
 from backend.review.blind_repeats import Kappa
-from backend.review.decisions import Sheet
-from backend.review.judgements import Answer
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Sheet
+from backend.review.judgements import Judgement
 from backend.storage import findings
 from backend.storage.engine import Database
 
@@ -35,7 +36,7 @@ class Line:
         """Accept the first detection, refuse the second, fail the board."""
         image = self.ids[at]
         said: dict[int, Verdict | None] = {0: Verdict.ACCEPT, 1: Verdict.FALSE_CALL}
-        judgements.judge(self.session, RUN, image, Answer(said), by)
+        judgements.judge(self.session, RUN, image, Judgement(said), by)
         boxes = labelling.boxes_of(self.session, [image])[image]
         version = labelling.version_of(self.session, image)
         sheet = Sheet(version, boxes, run_id=RUN, review=True, verdict=Verdict.FAIL)

@@ -13,11 +13,12 @@ from backend.domain import Box, Detection, Run, RunImage, State, Task, Verdict
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
-from backend.review import agenda, decisions, judgements, reports, views
+from backend.review import agenda, judgements, reports, views
 from backend.review.boards import sheet, verdicts
 from backend.review.boards.verdicts import StandingBoard
-from backend.review.decisions import Sheet
-from backend.review.judgements import Answer
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Sheet
+from backend.review.judgements import Judgement
 from backend.storage import findings
 from backend.storage.engine import Database
 from backend.storage.tables import ImageRow
@@ -61,7 +62,7 @@ def session(database: Database) -> Iterator[Session]:
         labelling.save(opened, at["labelled"], 0, [Box(*_corners(SPUR), "spur")], "ana")
         passed = Sheet(0, (), run_id=RUN, review=True, verdict=Verdict.PASS)
         decisions.save(opened, at["passed"], passed, "bo")
-        judgements.judge(opened, RUN, at["refused"], Answer({0: Verdict.FALSE_CALL}), "ana")
+        judgements.judge(opened, RUN, at["refused"], Judgement({0: Verdict.FALSE_CALL}), "ana")
         yield opened
 
 
@@ -138,9 +139,9 @@ def test_the_sheet_adds_up_what_the_boards_say(session: Session) -> None:
 
 def test_what_was_taken_back_is_no_decision_that_stands(session: Session) -> None:
     assert sheet.read(session, RUN).said == {"ana": 1, "bo": 1}
-    judgements.judge(session, RUN, _ids(session)["refused"], Answer({0: Verdict.ACCEPT}), "cy")
+    judgements.judge(session, RUN, _ids(session)["refused"], Judgement({0: Verdict.ACCEPT}), "cy")
     assert sheet.read(session, RUN).said == {"bo": 1, "cy": 1}
-    judgements.judge(session, RUN, _ids(session)["refused"], Answer({0: None}), "ana")
+    judgements.judge(session, RUN, _ids(session)["refused"], Judgement({0: None}), "ana")
     assert sheet.read(session, RUN).said == {"bo": 1}
     assert _boards(session)["refused"].verdict == "fail"
 
@@ -168,7 +169,7 @@ def test_a_classified_picture_fails_by_its_class_and_asks_below_the_score(
             ],
         )
         labelling.save(session, at["named"], 0, [], "ana", state=State.DONE, label="bad")
-        judgements.judge(session, ANSWERS, at["sure"], Answer({0: Verdict.ACCEPT}), "bo")
+        judgements.judge(session, ANSWERS, at["sure"], Judgement({0: Verdict.ACCEPT}), "bo")
         boards = _boards(session, ANSWERS)
         assert {name for name, one in boards.items() if one.said_by == "bo"} == {"sure"}
         assert {name: one.verdict for name, one in boards.items()} == {

@@ -16,8 +16,9 @@ from backend.errors import Invalid
 from backend.labels import gallery, images, labelling
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
-from backend.review import decision_tables, decisions, judgements, reports
-from backend.review.decisions import BOARD, Sheet, Subject
+from backend.review import decision_tables, judgements, reports
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import BOARD, Sheet, Subject
 from backend.storage import findings
 from backend.storage.engine import Database
 

@@ -20,15 +20,16 @@ from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.models import registry
 from backend.projects import catalogue, classes
-from backend.review import agenda, decisions, judgements, promises, tally, views
+from backend.review import agenda, judgements, promises, tally, views
 from backend.review.behind import Behind
 from backend.review.boards import sheet, verdicts
 from backend.review.boards.verdicts import StandingBoard
-from backend.review.decisions import Sheet
-from backend.review.judgements import Answer
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Sheet
+from backend.review.judgements import Judgement
 from backend.review.overview import adding, keeping, reading
 from backend.review.overview.figures import Overview
-from backend.review.overview.reading import Chosen
+from backend.review.overview.reading import Narrowed
 from backend.storage import findings
 from backend.storage.engine import Database
 from backend.storage.tables import BoardMarkRow, ClassSumRow, ImageRow, PartSumRow
@@ -38,7 +39,7 @@ RUN, ANSWERS = 4, 5
 LABELS = ("spur", "short", "scratch")
 SIDE = 160
 BOARDS = 60
-EVERY = Chosen()
+EVERY = Narrowed()
 LONG_AGO = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
 FIRST, SECOND = date(2026, 3, 1), date(2026, 3, 2)
 
@@ -100,7 +101,7 @@ def people(session: Session) -> None:
     for number, verdict in ((1, Verdict.PASS), (2, Verdict.FAIL)):
         said = Sheet(0, (), run_id=RUN, review=True, verdict=verdict)
         decisions.save(session, ids[f"{number:02}"], said, "bo")
-    judgements.judge(session, RUN, ids["03"], Answer({0: Verdict.FALSE_CALL}), "ana")
+    judgements.judge(session, RUN, ids["03"], Judgement({0: Verdict.FALSE_CALL}), "ana")
     images.put_away(session, [ids["11"]])
 
 
@@ -109,7 +110,7 @@ def at(session: Session) -> dict[str, int]:
     return {name: image_id for name, image_id in session.execute(query)}
 
 
-def overview(database: Database, chosen: Chosen = EVERY, run: int = RUN) -> Overview:
+def overview(database: Database, chosen: Narrowed = EVERY, run: int = RUN) -> Overview:
     """The overview once everything is added up."""
     assert keeping.refresh(database.read.begin, database.write.begin, [run]) == 0
     with database.read.begin() as session:
@@ -198,14 +199,14 @@ def test_every_mark_has_so_many_boards_behind_it(line: Database) -> None:
 @pytest.mark.parametrize(
     "chosen",
     [
-        Chosen(groups=("A",)),
-        Chosen(groups=("none", "B")),
-        Chosen(since=SECOND),
-        Chosen(until=FIRST, groups=("B",)),
-        Chosen(since=FIRST, until=SECOND),
+        Narrowed(groups=("A",)),
+        Narrowed(groups=("none", "B")),
+        Narrowed(since=SECOND),
+        Narrowed(until=FIRST, groups=("B",)),
+        Narrowed(since=FIRST, until=SECOND),
     ],
 )
-def test_a_filter_leaves_the_boards_that_it_names(line: Database, chosen: Chosen) -> None:
+def test_a_filter_leaves_the_boards_that_it_names(line: Database, chosen: Narrowed) -> None:
     told = overview(line, chosen)
     with boards(line) as (session, every):
         came = {
@@ -231,7 +232,7 @@ def test_a_filter_leaves_the_boards_that_it_names(line: Database, chosen: Chosen
 
 
 def test_a_class_leaves_its_own_defects_and_all_verdicts(line: Database) -> None:
-    whole, told = overview(line), overview(line, Chosen(labels=("spur",)))
+    whole, told = overview(line), overview(line, Narrowed(labels=("spur",)))
     assert told.boards == whole.boards
     assert [one.name for one in told.classes] == ["spur"]
     (spur,) = (one for one in whole.classes if one.name == "spur")
@@ -250,9 +251,9 @@ def test_a_class_is_found_by_the_name_that_it_had(line: Database) -> None:
     with line.write.begin() as session:
         kind = next(one for one in kinds(session) if one.name == "spur")
         classes.edit(session, kind.id, name="burr")
-    told = overview(line, Chosen(labels=("spur",)))
+    told = overview(line, Narrowed(labels=("spur",)))
     assert [one.name for one in told.classes] == ["burr"]
-    assert told.places == overview(line, Chosen(labels=("burr",))).places
+    assert told.places == overview(line, Narrowed(labels=("burr",))).places
 
 
 def test_a_model_that_was_measured_by_good_boards_alone_has_no_figure(line: Database) -> None:
@@ -282,7 +283,7 @@ def save(session: Session) -> None:
 
 
 def judge(session: Session) -> None:
-    judgements.judge(session, RUN, at(session)["06"], Answer({0: Verdict.FALSE_CALL}), "ana")
+    judgements.judge(session, RUN, at(session)["06"], Judgement({0: Verdict.FALSE_CALL}), "ana")
 
 
 def stricter(session: Session) -> None:
@@ -425,8 +426,8 @@ def test_an_overview_of_classified_pictures_says_what_their_table_says(database:
         findings.finish(session, ANSWERS, 1.0, {})
         labelling.save(session, ids["named"], 0, [], "ana", state=State.DONE, label="bad")
         labelling.save(session, ids["bare"], 0, [], "ana", state=State.DONE)
-        judgements.judge(session, ANSWERS, ids["sure"], Answer({0: Verdict.ACCEPT}), "bo")
-        judgements.judge(session, ANSWERS, ids["fine"], Answer({}, board=Verdict.PASS), "bo")
+        judgements.judge(session, ANSWERS, ids["sure"], Judgement({0: Verdict.ACCEPT}), "bo")
+        judgements.judge(session, ANSWERS, ids["fine"], Judgement({}, board=Verdict.PASS), "bo")
     told = overview(database, run=ANSWERS)
     with database.read.begin() as session:
         read = sheet.read(session, ANSWERS)

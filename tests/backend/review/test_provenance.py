@@ -14,8 +14,9 @@ from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.models import snapshots
 from backend.projects import catalogue, classes
-from backend.review import decisions, provenance
-from backend.review.decisions import Sheet
+from backend.review import provenance
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Sheet
 from backend.storage import findings
 from backend.storage.engine import Database
 from backend.storage.tables import ModelRow

@@ -19,8 +19,9 @@ from backend.errors import Invalid
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
-from backend.review import decisions, reports
-from backend.review.decisions import Sheet
+from backend.review import reports
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Sheet
 from backend.runs import comparison
 from backend.storage import findings
 from backend.storage.engine import Database

@@ -15,9 +15,10 @@ from backend.errors import Invalid
 from backend.labels import images, labelling, state_marks
 from backend.labels.images import NewImage
 from backend.projects import catalogue
-from backend.review import decisions, judgements, provenance, sweeping, tally
-from backend.review.decisions import Subject
-from backend.review.judgements import Answer
+from backend.review import judgements, provenance, sweeping, tally
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Subject
+from backend.review.judgements import Judgement
 from backend.review.sweeping import After
 from backend.review.tally import Figures
 from backend.storage import findings
@@ -84,8 +85,8 @@ def test_what_is_answered_comes_no_more_until_it_is_taken_back(
     session: Session, ids: list[int]
 ) -> None:
     for image_id, answer in zip(
-        ids, (Answer({0: Verdict.ACCEPT}), Answer({0: Verdict.ACCEPT}, classes={0: "bad"}),
-              Answer({0: Verdict.FALSE_CALL})), strict=False
+        ids, (Judgement({0: Verdict.ACCEPT}), Judgement({0: Verdict.ACCEPT}, classes={0: "bad"}),
+              Judgement({0: Verdict.FALSE_CALL})), strict=False
     ):  # fmt: skip
         judgements.judge(session, RUN, image_id, answer, "ana")
     said = [images.get(session, one) for one in ids[:3]]
@@ -98,7 +99,7 @@ def test_what_is_answered_comes_no_more_until_it_is_taken_back(
     ]  # fmt: skip
     assert tally.figures(session, RUN) == Figures(3, right=1, false_calls=2, escapes=1)
     assert _take(session, count=2) == ids[3:5]
-    judgements.judge(session, RUN, ids[1], Answer({0: None}), "ana")
+    judgements.judge(session, RUN, ids[1], Judgement({0: None}), "ana")
     assert (images.get(session, ids[1]).label, images.get(session, ids[1]).state) == ("", State.NEW)
     assert _take(session, count=2) == [ids[1], ids[3]]
 
@@ -107,8 +108,8 @@ def test_what_is_answered_comes_no_more_until_it_is_taken_back(
 def test_the_last_class_that_was_given_counts(
     session: Session, ids: list[int], first: Verdict
 ) -> None:
-    other, own = Answer({0: Verdict.ACCEPT}, classes={0: "bad"}), Answer({0: Verdict.ACCEPT})
-    judgements.judge(session, RUN, ids[0], Answer({0: first}), "ana")
+    other, own = Judgement({0: Verdict.ACCEPT}, classes={0: "bad"}), Judgement({0: Verdict.ACCEPT})
+    judgements.judge(session, RUN, ids[0], Judgement({0: first}), "ana")
     for answer, label, said in ((other, "bad", Verdict.CORRECT), (own, "good", Verdict.ACCEPT)):
         judgements.judge(session, RUN, ids[0], answer, "ana")
         standing = decisions.standing(session, ids[:1], [RUN])[ids[0]]
@@ -117,18 +118,18 @@ def test_the_last_class_that_was_given_counts(
 
 
 def test_an_answer_over_one_that_was_not_seen_is_refused(session: Session, ids: list[int]) -> None:
-    judgements.judge(session, RUN, ids[0], Answer({0: Verdict.ACCEPT}, key="k"), "bo")
+    judgements.judge(session, RUN, ids[0], Judgement({0: Verdict.ACCEPT}, key="k"), "bo")
     with pytest.raises(Invalid, match="bo has answered it"):
         sweeping.refuse_answered(session, RUN, ids[0], "", "other")
     sweeping.refuse_answered(session, RUN, ids[0], "", "k")
     sweeping.refuse_answered(session, RUN, ids[0], "accept", "other")
-    judgements.judge(session, RUN, ids[0], Answer({0: None}), "bo")
+    judgements.judge(session, RUN, ids[0], Judgement({0: None}), "bo")
     with pytest.raises(Invalid, match="taken the answer back"):
         sweeping.refuse_answered(session, RUN, ids[0], "accept", "other")
 
 
 def test_a_class_leads_to_its_run_and_to_who_gave_it(session: Session, ids: list[int]) -> None:
-    corrected = Answer({0: Verdict.ACCEPT}, classes={0: "bad"})
+    corrected = Judgement({0: Verdict.ACCEPT}, classes={0: "bad"})
     judgements.judge(session, RUN, ids[0], corrected, "ana")
     chain = provenance.why(session, f"{ids[0]}:class")
     assert chain == provenance.why(session, f"{RUN}:{ids[0]}:0")
@@ -142,7 +143,7 @@ def test_a_class_leads_to_its_run_and_to_who_gave_it(session: Session, ids: list
 
 
 def test_a_class_of_this_project_alone_can_be_given(session: Session, ids: list[int]) -> None:
-    strange = Answer({0: Verdict.ACCEPT}, classes={0: "odd"})
+    strange = Judgement({0: Verdict.ACCEPT}, classes={0: "odd"})
     with pytest.raises(Invalid, match="no such class"):
         judgements.judge(session, RUN, ids[0], strange, "ana")
 
@@ -165,7 +166,7 @@ def test_four_who_sweep_at_once_answer_each_picture_once(
             for image_id in taken:
                 with database.write.begin() as session:
                     sweeping.refuse_answered(session, RUN, image_id, "", "")
-                    judgements.judge(session, RUN, image_id, Answer({0: Verdict.ACCEPT}), holder)
+                    judgements.judge(session, RUN, image_id, Judgement({0: Verdict.ACCEPT}), holder)
             had += taken
 
     with ThreadPoolExecutor(4) as pool:

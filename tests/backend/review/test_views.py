@@ -15,10 +15,11 @@ from backend.errors import Invalid
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
-from backend.review import agenda, decisions, judgements, reports, views
+from backend.review import agenda, judgements, reports, views
 from backend.review.agenda import Choice
-from backend.review.decisions import Sheet
-from backend.review.judgements import Answer
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Sheet
+from backend.review.judgements import Judgement
 from backend.storage import findings
 from backend.storage.engine import Database
 from backend.storage.tables import LeaseRow
@@ -70,8 +71,8 @@ def test_boards_are_found_by_what_the_rule_says(
     project = views.project_of(review.session, RUN)
     views.set_rule(review.session, project, rule, 0, "ana")
     for at, verdict in ((0, Verdict.FALSE_CALL), (1, Verdict.ACCEPT), (2, Verdict.FALSE_CALL)):
-        judgements.judge(review.session, RUN, review.ids[at], Answer({0: verdict}), "ana")
-    judgements.judge(review.session, RUN, review.ids[2], Answer({0: None}), "ana")
+        judgements.judge(review.session, RUN, review.ids[at], Judgement({0: verdict}), "ana")
+    judgements.judge(review.session, RUN, review.ids[2], Judgement({0: None}), "ana")
     told = {row["image"]: row["rule"] for row in reports.rows(review.session, RUN)}
     for stand in ("pass", "fail"):
         found = agenda.ids(review.session, RUN, Choice(stands=(f"rule-{stand}",)), 99)

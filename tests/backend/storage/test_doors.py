@@ -23,7 +23,7 @@ from backend.review import provenance
 from backend.storage import doors
 from backend.storage.engine import Database
 from backend.storage.tables import Base, ImageRow
-from tests.everything import CLASS, Things, furnish
+from tests.homes.everything import CLASS, Things, furnish
 
 LARS, ADA = Person("lars", Role.LABELER), Person("ada", Role.ADMIN)
 TABLES = list(doors.LEADING)

@@ -17,8 +17,8 @@ from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.models import measurements, snapshots
 from backend.projects import catalogue, classes
-from backend.review import decisions
-from backend.review.decisions import Sheet
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Sheet
 from backend.storage import findings
 from backend.storage.classes.figures import MARK
 from backend.storage.engine import Database

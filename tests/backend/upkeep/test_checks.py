@@ -8,8 +8,8 @@ from backend.labels import images
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from backend.upkeep import checks, removal
-from tests import checked, whole_home
 from tests.backend.labels import drawn
+from tests.homes import checked, whole_home
 
 
 def damage(database: Database, *statements: str) -> None:

@@ -14,7 +14,8 @@ from backend.storage.tables import Base
 from backend.upkeep.invariants import RULES, leading
 from backend.upkeep.invariants.leading import Reference
 from backend.upkeep.invariants.rule import Rule
-from tests import databases, whole_home
+from tests import databases
+from tests.homes import whole_home
 
 OLD = "'2001-01-01 00:00:00'"
 FIRST = "WHERE id = (SELECT MIN(id) FROM {})"

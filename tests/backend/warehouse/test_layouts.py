@@ -33,7 +33,7 @@ def house(sqlite: Database, files: Files, tmp_path: Path, place: Place) -> Publi
     return made
 
 
-def known(house: Publishing) -> layouts.Layout:
+def known(house: Publishing) -> layouts.PublishedLayout:
     with house.database.read() as session:
         return layouts.read(ledger.laid(session))
 

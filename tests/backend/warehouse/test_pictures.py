@@ -13,7 +13,7 @@ from sqlalchemy import text
 from backend.domain import Box, Split, State
 from backend.incoming import places
 from backend.incoming.places import Wanted
-from backend.incoming.tables import Asked
+from backend.incoming.tables import TableOptions
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.labels.imports import Into
@@ -129,7 +129,7 @@ def test_what_was_published_comes_back_as_it_was(
     killed = snowy.start("merging picture", signal.SIGKILL)
     assert killed.wait(120) == -signal.SIGKILL
     snowy.load()
-    wanted = Wanted(table=Asked({}, {"project": "boards"}))
+    wanted = Wanted(table=TableOptions({}, {"project": "boards"}))
     for view in ("pcb_labeled_data", "train_images_labels"):
         into = Into(snowy.database, files, view, "ana")
         done = places.from_table(into, f"table:{view}", snowy.place.address, snowy.settings, wanted)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from backend import matching
 from tests import real_data
 from workers.evaluation import average_precision, metrics
-from workers.evaluation.average_precision import JudgedImage, Ranking
+from workers.evaluation.average_precision import Ranking, Weighed
 from workers.families.base import Detections, Picture
 from workers.families.golden import etching
 
@@ -91,13 +91,13 @@ class Worth:
 
 def worth(found: Sequence[Detections], truths: Sequence[Floats]) -> Worth:
     """What detections of all boards are worth."""
-    images = [JudgedImage(d, t) for d, t in zip(found, truths, strict=True)]
+    images = [Weighed(d, t) for d, t in zip(found, truths, strict=True)]
     rankings = [average_precision.rank(images, index, (0.33, 0.5)) for index in range(len(KINDS))]
     areas = np.array([[area(ranking, at) for at in (0, 1)] for ranking in rankings]).mean(axis=0)
     coco = np.array([average_precision.average_precision(ranking) for ranking in rankings]).mean(
         axis=0
     )
-    places = average_precision.rank([JudgedImage(*_untyped(image)) for image in images], 0, (0.33,))
+    places = average_precision.rank([Weighed(*_untyped(image)) for image in images], 0, (0.33,))
     _, precision, recall, f1 = average_precision.operating_point(places)
     return Worth(
         areas[0], areas[1], coco[0], coco[1], f1, precision, recall,
@@ -131,7 +131,7 @@ def dishonest(places: Ranking) -> float:
     return sum(apart) / max(1, len(scores))
 
 
-def types_right(images: Sequence[JudgedImage]) -> float:
+def types_right(images: Sequence[Weighed]) -> float:
     """The share of found defects, whatever type they were found as, whose best type is right."""
     right = total = 0
     for image in images:
@@ -153,7 +153,7 @@ def _best_of_place(found: Detections) -> Detections:
     return found[np.sort(first)]
 
 
-def _untyped(image: JudgedImage) -> Iterator[Floats]:
+def _untyped(image: Weighed) -> Iterator[Floats]:
     for rows in (_best_of_place(np.asarray(image.detections, np.float32)), image.truths):
         plain = np.array(rows, np.float64)
         plain[:, -1] = 0

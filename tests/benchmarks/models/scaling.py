@@ -41,7 +41,7 @@ from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from workers import cluster, data
 from workers.families.base import Parameters
-from workers.handlers import train
+from workers.handlers.models import train
 from workers.training.basics import TrainingTask
 
 WEIGHTS = {

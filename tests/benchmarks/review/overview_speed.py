@@ -22,7 +22,7 @@ from backend.review import agenda
 from backend.review.agenda import Choice
 from backend.review.behind import Behind
 from backend.review.overview import keeping, reading
-from backend.review.overview.reading import Chosen
+from backend.review.overview.reading import Narrowed
 from backend.storage import engine, findings
 from backend.storage.engine import Database
 from backend.storage.tables import ImageRow
@@ -55,7 +55,7 @@ def lay(database: Database, count: int, mixed: bool) -> None:
         findings.finish(session, RUN, 1.0, {})
 
 
-def open_(database: Database, project_id: int, chosen: Chosen, seconds: float = 0.0) -> int:
+def open_(database: Database, project_id: int, chosen: Narrowed, seconds: float = 0.0) -> int:
     """What the route does."""
     with database.read.begin() as session:
         project = catalogue.get(session, project_id)
@@ -74,14 +74,14 @@ def measure(database: Database, project_id: int, boards: int) -> Iterator[Told]:
     print(f"  added up in {taken / 1000:.1f} s")
     yield "everything is added up, once", taken, taken
 
-    def told(what: str, chosen: Chosen, wanted: str = "300") -> Told:
+    def told(what: str, chosen: Narrowed, wanted: str = "300") -> Told:
         return say(what, lambda: open_(database, project_id, chosen), wanted)
 
-    yield told("open", Chosen(), "500")
-    yield told("filter by lot", Chosen(groups=("lot-007",)))
-    yield told("filter by days", Chosen(since=FIRST, until=FIRST + timedelta(days=4)))
-    yield told("filter by class", Chosen(labels=("spur",)))
-    yield told("filter by lot and class", Chosen(groups=("lot-007",), labels=("spur",)))
+    yield told("open", Narrowed(), "500")
+    yield told("filter by lot", Narrowed(groups=("lot-007",)))
+    yield told("filter by days", Narrowed(since=FIRST, until=FIRST + timedelta(days=4)))
+    yield told("filter by class", Narrowed(labels=("spur",)))
+    yield told("filter by lot and class", Narrowed(groups=("lot-007",), labels=("spur",)))
     saves = iter(range(1, 10_000))
 
     def save() -> None:
@@ -89,7 +89,7 @@ def measure(database: Database, project_id: int, boards: int) -> Iterator[Told]:
         with database.write.begin() as session:
             version = labelling.version_of(session, image)
             labelling.save(session, image, version, [Box(1, 1, 9, 9, "spur")], "ana")
-        assert open_(database, project_id, Chosen(), 0.1) == 0
+        assert open_(database, project_id, Narrowed(), 0.1) == 0
 
     yield say("save, add the part up anew, open", save, "–")
     for what, behind in (

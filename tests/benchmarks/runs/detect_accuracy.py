@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tests import real_data
 from tests.benchmarks.golden import deeppcb
 from workers.evaluation import metrics
-from workers.evaluation.average_precision import JudgedImage
+from workers.evaluation.average_precision import Weighed
 from workers.families.base import Detections, LoadedModel, Picture
 from workers.runtimes import ModelSource, openvino, preparing
 
@@ -76,9 +76,7 @@ def boards(
         [deeppcb.KINDS.index(name.replace("pinhole", "pin-hole")) for name in model.classes]
     )
     pairs = deeppcb.pairs("test")
-    judged = [
-        JudgedImage(_renamed(predict(model, pair.board), order), pair.truths) for pair in pairs
-    ]
+    judged = [Weighed(_renamed(predict(model, pair.board), order), pair.truths) for pair in pairs]
     return float(metrics.report(judged, deeppcb.KINDS, 0.5, resamples=0)["map50"])
 
 

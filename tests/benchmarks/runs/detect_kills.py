@@ -23,8 +23,8 @@ from backend.models import registry
 from backend.runs import detection
 from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow
-from tests import many
 from tests.app.commands import finding
+from tests.homes import many
 from tests.workers import running
 from tests.workers.running import House
 

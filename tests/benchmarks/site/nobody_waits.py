@@ -32,9 +32,10 @@ from backend.storage import engine, files, schema
 from backend.storage.engine import Database
 from backend.storage.tables import BoxRow, ImageRow, RevisionRow
 from backend.storage.types import now
-from tests import databases, many
+from tests import databases
 from tests.benchmarks import results
 from tests.benchmarks.site import crowd
+from tests.homes import many
 from tests.journeys import conftest
 
 OWN = 20  # images of each person

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from backend.incoming import places
 from backend.incoming.places import Wanted
-from backend.incoming.tables import Asked
+from backend.incoming.tables import TableOptions
 from backend.labels.imports import Into
 from backend.projects import catalogue
 from backend.settings import Settings
@@ -52,7 +52,7 @@ def round_trip(folder: Path, place: Place, views: list[str]) -> None:
     out = published(database, files, settings, place)
     for view in views:
         began = time.perf_counter()
-        wanted = Wanted(table=Asked({}, {"project": "boards"}))
+        wanted = Wanted(table=TableOptions({}, {"project": "boards"}))
         into = Into(database, files, view, "")
         done = places.from_table(into, f"table:{view}", place.address, settings, wanted)
         seconds = time.perf_counter() - began

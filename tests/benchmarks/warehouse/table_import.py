@@ -25,7 +25,7 @@ from backend.labels.imports import Into
 from backend.settings import Settings
 from backend.storage import engine, schema
 from backend.storage.files import Files
-from backend.warehouse.dialects.snowflake_connection import Connection
+from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 from tests import warehouses
 from tests.benchmarks import results
 from tests.warehouses import Place
@@ -68,7 +68,7 @@ def fill(place: Place, folder: Path, rows: int) -> None:
         "XMAX": [8.0] * rows, "YMAX": [9.0] * rows,
     }  # fmt: skip
     pq.write_table(pa.table(table), folder / "rows.parquet")
-    with closing(Connection(place.address)) as connection:
+    with closing(SnowflakeConnection(place.address)) as connection:
         connection.ask(f"CREATE TABLE {TABLE} ({COLUMNS})")
         connection.ask(f"PUT 'file://{folder}/rows.parquet' @%{TABLE} AUTO_COMPRESS = FALSE")
         connection.ask(f"COPY INTO {TABLE} FROM @%{TABLE} {COPY}")

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from backend.domain import Box, Origin
 from backend.labels import labelling
 from backend.projects import classes
-from backend.review import decisions
+from backend.review.deciding import decisions
 from backend.sample.boards import CLASSES
 from tests.journeys import boards
 from tests.journeys.conftest import Site

@@ -10,7 +10,7 @@ from backend.domain import Origin, State, Task, Verdict
 from backend.labels import images
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
-from backend.review import decisions
+from backend.review.deciding import decisions
 from backend.sample.boards import CLASSES
 from tests.journeys import boards
 from tests.journeys.conftest import Site

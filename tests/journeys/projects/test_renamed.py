@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 from backend.domain import Verdict
 from backend.labels import labelling
 from backend.projects import classes
-from backend.review import decisions, views
+from backend.review import views
+from backend.review.deciding import decisions
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands

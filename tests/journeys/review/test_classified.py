@@ -12,8 +12,8 @@ from backend.domain import Detection, Run, RunImage, State, Task, Verdict
 from backend.labels import images
 from backend.labels.images import NewImage
 from backend.projects import catalogue
-from backend.review import decisions
-from backend.review.decisions import Subject
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Subject
 from backend.storage import findings
 from tests.journeys import boards
 from tests.journeys.conftest import Site

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from backend.domain import Detection, RunImage, Verdict
 from backend.labels import images, labelling
-from backend.review import decisions
+from backend.review.deciding import decisions
 from backend.sample.boards import CLASSES
 from backend.storage import findings
 from tests.journeys import boards

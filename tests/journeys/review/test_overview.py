@@ -72,7 +72,7 @@ def test_a_mark_of_each_plot_opens_the_boards_that_it_speaks_of(
         expect(page.locator(ROWS)).to_have_count(int(said[1]))
     with site.database.read.begin() as session:
         project = catalogue.get(session, glance)
-        told = reading.read(session, project, [RUN], reading.Chosen(), 0)
+        told = reading.read(session, project, [RUN], reading.Narrowed(), 0)
     for title, mistake in MISTAKES.items():
         numbers = [getattr(one, mistake) for one in told.classes]
         look(page, glance)

@@ -13,8 +13,9 @@ from sqlalchemy import select
 from backend.domain import Run, RunImage, State, Verdict
 from backend.labels import labelling
 from backend.models import snapshots
-from backend.review import decisions, views
-from backend.review.decisions import BOARD, Subject
+from backend.review import views
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import BOARD, Subject
 from backend.sample.boards import CLASSES
 from backend.settings import Settings
 from backend.storage import engine, files, findings

@@ -13,8 +13,9 @@ from backend.domain import Box, Run, RunImage, State, Verdict
 from backend.labels import labelling
 from backend.models import snapshots, trainings
 from backend.projects import classes
-from backend.review import blind_repeats, decisions, judgements, reports, views
-from backend.review.judgements import Answer
+from backend.review import blind_repeats, judgements, reports, views
+from backend.review.deciding import decisions
+from backend.review.judgements import Judgement
 from backend.sample.boards import CLASSES
 from backend.storage import findings
 from tests.journeys import boards
@@ -230,7 +231,7 @@ def _judge(session: Session, run: int, image: int) -> None:
     (seen,) = views.items(session, run, [image])
     last = len(seen.detections) - 1
     said = {one.idx: Verdict.ACCEPT for one in seen.detections} | {last: Verdict.FALSE_CALL}
-    judgements.judge(session, run, image, Answer(said), "ana")
+    judgements.judge(session, run, image, Judgement(said), "ana")
     boxes = labelling.boxes_of(session, [image])[image]
     version = labelling.version_of(session, image)
     sheet = decisions.Sheet(

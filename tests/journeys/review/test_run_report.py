@@ -8,10 +8,11 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from backend.domain import Verdict
-from backend.review import agenda, decisions
+from backend.review import agenda
 from backend.review.agenda import Choice
 from backend.review.boards import sheet
-from backend.review.decisions import Sheet
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Sheet
 from tests.journeys import boards
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands

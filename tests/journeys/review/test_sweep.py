@@ -9,8 +9,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from backend.domain import State, Verdict
 from backend.labels import images
-from backend.review import decisions
-from backend.review.decisions import Subject
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Subject
 from tests.journeys import sorting
 from tests.journeys.conftest import Site
 

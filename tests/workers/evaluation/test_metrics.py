@@ -14,7 +14,7 @@ from pycocotools.cocoeval import COCOeval
 
 from backend import matching
 from workers.evaluation import average_precision, metrics
-from workers.evaluation.average_precision import JudgedImage
+from workers.evaluation.average_precision import Weighed
 
 CLASSES = ("open", "short", "spur")
 
@@ -25,7 +25,7 @@ def _boxes(random: np.random.Generator, count: int) -> np.ndarray[Any, Any]:
     return np.hstack([corners, corners + sizes])
 
 
-def _image(random: np.random.Generator) -> JudgedImage:
+def _image(random: np.random.Generator) -> Weighed:
     """Some truths; detections that shift them, confuse their class, miss them or invent."""
     truths = _boxes(random, int(random.integers(0, 8)))
     labels = random.integers(0, 3, len(truths))
@@ -36,10 +36,10 @@ def _image(random: np.random.Generator) -> JudgedImage:
     boxes = np.vstack([moved, moved[:2] + 1, invented])
     classes = np.concatenate([guessed, guessed[:2], random.integers(0, 3, len(invented))])
     scores = random.integers(1, 40, len(boxes)) / 40
-    return JudgedImage(np.column_stack([boxes, scores, classes]), np.column_stack([truths, labels]))
+    return Weighed(np.column_stack([boxes, scores, classes]), np.column_stack([truths, labels]))
 
 
-def _coco(images: list[JudgedImage], ious: list[float]) -> COCOeval:
+def _coco(images: list[Weighed], ious: list[float]) -> COCOeval:
     truths = [(i, *row) for i, image in enumerate(images) for row in image.truths]
     annotations = [
         {"id": n + 1, "image_id": i + 1, "category_id": int(c) + 1, "iscrowd": 0,
@@ -108,7 +108,7 @@ def test_every_match_is_cocos_at_any_iou(seed: int) -> None:
     assert pairs == _our_pairs(images, iou)
 
 
-def _our_pairs(images: list[JudgedImage], iou: float) -> set[tuple[int, int]]:
+def _our_pairs(images: list[Weighed], iou: float) -> set[tuple[int, int]]:
     """Detections with the truths they found, both numbered through all images from 1."""
     pairs = set()
     detections = truths = 1
@@ -152,7 +152,7 @@ def test_confusion_counts_every_truth_and_every_detection_once() -> None:
         [[0, 0, 10, 10, 0.9, 0], [20, 20, 30, 30, 0.8, 2], [80, 80, 90, 90, 0.7, 1],
          [50, 50, 60, 60, 0.1, 2]]
     )  # fmt: skip
-    figures = metrics.confusion([JudgedImage(found, truths)], CLASSES, 0.5, 0.5)
+    figures = metrics.confusion([Weighed(found, truths)], CLASSES, 0.5, 0.5)
     assert figures["labels"] == [*CLASSES, "background"]
     assert figures["matrix"] == [[1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0]]
 
@@ -160,7 +160,7 @@ def test_confusion_counts_every_truth_and_every_detection_once() -> None:
 def test_a_worse_model_is_worse_and_the_same_model_is_the_same() -> None:
     random = np.random.default_rng(5)
     images = [_image(random) for _ in range(60)]
-    blind = [JudgedImage(image.detections[::2], image.truths) for image in images]
+    blind = [Weighed(image.detections[::2], image.truths) for image in images]
     figures = metrics.compare(blind, images, CLASSES, resamples=100)
     assert figures["map50"]["better"] is False
     assert figures["map50"]["interval"][0] < figures["map50"]["difference"] < 0
@@ -171,15 +171,15 @@ def test_a_worse_model_is_worse_and_the_same_model_is_the_same() -> None:
 def test_a_class_without_truths_has_no_figure_and_does_not_count() -> None:
     truths = np.array([[0, 0, 10, 10, 0]], float)
     found = np.array([[0, 0, 10, 10, 0.9, 0], [0, 0, 5, 5, 0.9, 1]])
-    figures = metrics.report([JudgedImage(found, truths)], CLASSES, resamples=5)
+    figures = metrics.report([Weighed(found, truths)], CLASSES, resamples=5)
     assert figures["map50"] == pytest.approx(1.0)
     assert figures["per_class"]["short"]["ap50"] is None
     json.dumps(figures, allow_nan=False)
 
 
 def test_no_image_and_no_detection_still_make_a_report() -> None:
-    nothing = JudgedImage(np.zeros((0, 6)), np.zeros((0, 5)))
-    truth = JudgedImage(np.zeros((0, 6)), np.array([[0.0, 0, 9, 9, 0]]))
+    nothing = Weighed(np.zeros((0, 6)), np.zeros((0, 5)))
+    truth = Weighed(np.zeros((0, 6)), np.array([[0.0, 0, 9, 9, 0]]))
     assert metrics.report([], CLASSES)["map50"] is None
     assert metrics.report([nothing], CLASSES, resamples=5)["map50"] is None
     assert metrics.report([truth], CLASSES, resamples=5)["map50"] == 0

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend import families, sample, start_weights
+from backend import families, sample
 from backend.errors import Cancelled, Invalid, Refused
 from backend.models import choice
+from backend.weights import start_weights
 from tests.contracts.test_families import boards as drawn
 from tests.contracts.test_families import pictures
 from tests.workers.families.golden import boards

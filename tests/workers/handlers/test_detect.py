@@ -15,11 +15,11 @@ from backend.projects import large_pictures
 from backend.runs import detection, documents
 from backend.storage import findings
 from backend.storage.tables import DetectionRow, ImageRow, RunImageRow
-from tests import many
+from tests.homes import many
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from workers.engine import sources, tiles
-from workers.handlers import detect
+from workers.handlers.runs import detect
 
 START = Path(__file__).parents[3] / "assets" / "start_yolo11n.safetensors"
 

@@ -21,7 +21,7 @@ from backend.runs import detection
 from backend.storage.engine import Database
 from backend.storage.files import Files
 from backend.storage.tables import DetectionRow, RunImageRow
-from tests import many
+from tests.homes import many
 from tests.workers import running
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place

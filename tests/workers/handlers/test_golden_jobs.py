@@ -15,8 +15,8 @@ from backend.labels import gallery, images, labelling
 from backend.labels.images import NewImage
 from backend.models import growth
 from backend.projects import catalogue
-from backend.review import saves
-from backend.review.decisions import Sheet
+from backend.review.deciding import saves
+from backend.review.deciding.decisions import Sheet
 from backend.runs import detection, placements, proposals
 from backend.runs.detection import Target
 from backend.storage.tables import ImageRow

@@ -26,7 +26,7 @@ from tests.workers.handlers.places import Place
 from workers.evaluation import appraisal
 from workers.evaluation.appraisal import Appraisal
 from workers.families.base import Example
-from workers.handlers import judge
+from workers.handlers.models import judge
 from workers.tracking import facts
 
 

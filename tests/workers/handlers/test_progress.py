@@ -12,7 +12,7 @@ from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from workers import data
 from workers.context import Context
-from workers.handlers import train
+from workers.handlers.models import train
 from workers.training import tensorboard
 
 

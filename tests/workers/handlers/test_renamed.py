@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend import start_weights
 from backend.domain import Job, Split
 from backend.jobs import claims, journal, queue
 from backend.models import registry, snapshots, trainings
 from backend.projects import classes
 from backend.review import views
+from backend.weights import start_weights
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from workers import merged

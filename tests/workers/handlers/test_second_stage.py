@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend import start_weights
 from backend.domain import Box, Detection, RunImage, State
 from backend.errors import Refused
 from backend.labels import gallery, labelling
 from backend.models import registry, trainings
 from backend.projects import classes
-from backend.review import decisions, filtering, provenance
+from backend.review import filtering, provenance
+from backend.review.deciding import decisions
 from backend.storage import findings
+from backend.weights import start_weights
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from workers.weights import start_model

@@ -19,7 +19,7 @@ from tests.workers import running
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from tests.workers.running import House
-from workers.handlers import trying
+from workers.handlers.runs import trying
 
 
 @pytest.fixture
@@ -64,13 +64,13 @@ def test_the_picture_is_there_until_the_answer(
         board = next(iter(detection.subjects(session, project, {})))
         copy.write_bytes(place.files.read(board.sha256))
         detection.try_one(session, project, "golden", copy)
-    looked, there = trying.Trier._boxes, []
+    looked, there = trying.TryOut._boxes, []
 
     def look(*asked: Any) -> Any:
         there.append(copy.exists())
         return looked(*asked)
 
-    monkeypatch.setattr(trying.Trier, "_boxes", look)
+    monkeypatch.setattr(trying.TryOut, "_boxes", look)
     place.carry_out(place.claim())
     assert there == [True]
     assert not copy.exists()

@@ -18,12 +18,12 @@ from backend.errors import Cancelled
 from backend.jobs import claims, queue
 from backend.runs import detection
 from backend.storage import findings
-from tests import many
+from tests.homes import many
 from tests.workers import running
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from tests.workers.running import House
-from workers.handlers import watch
+from workers.handlers.runs import watch
 
 START = Path(__file__).parents[3] / "assets" / "start_yolo11n.safetensors"
 

@@ -17,7 +17,7 @@ from backend.jobs import claims, kinds, queue
 from backend.settings import Settings
 from backend.storage import engine, files
 from backend.warehouse import address as addresses
-from backend.warehouse.dialects.snowflake_connection import Connection
+from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
 from tests.workers.handlers.places import Place
 
 
@@ -38,7 +38,7 @@ def break_off(settings: Settings, version: str) -> None:
     """Take away all that is said of a version once it is made."""
     address = addresses.of(settings)
     assert address is not None
-    with closing(Connection(address)) as connection:
+    with closing(SnowflakeConnection(address)) as connection:
         for said in ("COMMENT=$$$$", "METADATA=$${}$$"):
             connection.ask(f"ALTER MODEL {version} SET {said}")
 

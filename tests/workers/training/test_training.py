@@ -21,7 +21,7 @@ from backend.storage.files import Files
 from backend.storage.tables import MetricRow
 from tests.workers import running
 from tests.workers.running import House
-from workers.handlers import benchmark
+from workers.handlers.models import benchmark
 
 
 @pytest.fixture(scope="module")

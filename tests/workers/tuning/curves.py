@@ -14,7 +14,7 @@ from pathlib import Path
 from backend import families, spaces
 from backend.domain import Task
 from backend.families import Family
-from backend.spaces import Dimension, Scale, Tunable
+from backend.spaces import Dimension, Spacing, Tunable
 from workers.families.base import (
     NOTHING,
     Detections,
@@ -30,8 +30,8 @@ NAME = "curves"
 BEST = 0.01
 TOO_FAST, TOO_LARGE = 5.0, 4096  # what is no number any more, and what no memory holds
 FAMILY = Family(NAME, "Curves", Task.DETECT, __name__, {"epochs": 9, "learning_rate": 1e-4})
-RATE = Tunable(Dimension("learning_rate", Scale.LOG, 1e-4, 1.0), 1e-9, 10.0)
-BATCH = Tunable(Dimension("batch", Scale.CHOICE, choices=(2, 4)), 1, TOO_LARGE, usual=False)
+RATE = Tunable(Dimension("learning_rate", Spacing.LOG, 1e-4, 1.0), 1e-9, 10.0)
+BATCH = Tunable(Dimension("batch", Spacing.CHOICE, choices=(2, 4)), 1, TOO_LARGE, usual=False)
 
 
 def prepare() -> None:

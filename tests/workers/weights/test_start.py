@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from backend import settings, start_weights
+from backend import settings
 from backend.errors import NotFound, Refused, Unavailable
+from backend.weights import start_weights
 from workers.weights import start
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from backend import sample, start_weights
+from backend import sample
 from backend.domain import Box, Split
 from backend.sample import Drawn
+from backend.weights import start_weights
 from workers.evaluation import average_precision, metrics
 from workers.families.base import Picture
 from workers.families.yolo import family
@@ -87,7 +88,7 @@ def test_the_shipped_start_model_detects_on_fresh_drawings(shipped: Path, kind: 
     drawn = [d for d in sample.draw(kind, 10, seed=77) if not d.is_golden]
     found = model.predict([Picture(d.pixels, name=d.name) for d in drawn])
     judged = [
-        average_precision.JudgedImage(rows, np.array([_row(box) for box in d.boxes]).reshape(-1, 5))
+        average_precision.Weighed(rows, np.array([_row(box) for box in d.boxes]).reshape(-1, 5))
         for d, rows in zip(drawn, found, strict=True)
     ]
     assert metrics.report(judged, model.classes, resamples=2)["map50"] > 0.6

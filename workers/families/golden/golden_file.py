@@ -52,13 +52,13 @@ def read(path: Path, device: str = "cpu", detector: LoadedModel | None = None) -
 def _kinds(arrays: Arrays, classes: int) -> NDArray[np.float32]:
     found = arrays["kinds"].astype(np.float32)
     if found.ndim != 2 or found.shape[1] != classes or not np.isfinite(found).all():
-        raise packed.Strange("its rules are of other classes")
+        raise packed.StrangePack("its rules are of other classes")
     return found
 
 
 def _model(about: dict[str, Any], arrays: Arrays) -> GoldenModel:
     if about["format"] != FORMAT:
-        raise packed.Strange(about["format"])
+        raise packed.StrangePack(about["format"])
     classes = packed.classes(about)
     return GoldenModel(
         classes,

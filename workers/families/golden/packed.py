@@ -33,7 +33,7 @@ _PARTS = tuple(field.name for field in dataclasses.fields(Forest) if field.name 
 Arrays = dict[str, NDArray[np.generic]]
 
 
-class Strange(ValueError):
+class StrangePack(ValueError):
     """An array or a word that no model of ours holds."""
 
 
@@ -56,7 +56,7 @@ def opened(path: Path) -> tuple[dict[str, Any], Arrays]:
         found = dict(arrays)
     about = json.loads(str(found["about"]))
     if not isinstance(about, dict):
-        raise Strange("it says nothing of itself")
+        raise StrangePack("it says nothing of itself")
     return about, found
 
 
@@ -86,12 +86,12 @@ def forest(name: str, arrays: Arrays) -> Forest | None:
             or links.dtype.kind != "i"
             or not 0 <= links.min() <= links.max() < nodes
         ):
-            raise Strange(f"{name} leads nowhere")
+            raise StrangePack(f"{name} leads nowhere")
     one_each = {len(made.left), len(made.right), len(made.feature), len(made.threshold)} == {nodes}
     if not one_each or made.value.ndim != 2 or not 0 <= made.depth <= DEEPEST:
-        raise Strange(f"{name} is no forest")
+        raise StrangePack(f"{name} is no forest")
     if not np.isfinite(made.value).all() or not np.isfinite(made.threshold).all():
-        raise Strange(f"{name} holds what is no number")
+        raise StrangePack(f"{name} holds what is no number")
     return made
 
 
@@ -99,9 +99,9 @@ def classes(about: dict[str, Any]) -> tuple[str, ...]:
     """The names of what it finds."""
     found = about["classes"]
     if not isinstance(found, list) or not 0 < len(found) <= MOST_CLASSES:
-        raise Strange("it has no classes")
+        raise StrangePack("it has no classes")
     if not all(isinstance(name, str) and len(name) <= LONGEST_NAME for name in found):
-        raise Strange("a class has no name")
+        raise StrangePack("a class has no name")
     return tuple(found)
 
 
@@ -111,7 +111,7 @@ def settings(told: dict[str, Any]) -> options.GoldenOptions:
         given = told.get(field.name, field.default)
         known = str if isinstance(field.default, str) else (int, float)
         if not isinstance(given, known) or (given != given):
-            raise Strange(f"{field.name} is no setting")
+            raise StrangePack(f"{field.name} is no setting")
     return options.read(told)
 
 
@@ -141,9 +141,9 @@ def carried(about: dict[str, Any], arrays: Arrays) -> dict[str, str] | None:
     if told is None:
         return None
     if told["family"] not in families.FAMILIES or families.find(told["family"]).needs_golden:
-        raise Strange("its detector is of no family")
+        raise StrangePack("its detector is of no family")
     if not isinstance(told["name"], str) or arrays["partner"].dtype != np.uint8:
-        raise Strange("its detector is none")
+        raise StrangePack("its detector is none")
     return {"name": told["name"], "family": told["family"]}
 
 

@@ -35,11 +35,11 @@ def read(path: Path, device: str = "cpu", detector: LoadedModel | None = None) -
     try:
         about, arrays = packed.opened(path)
         if (about["family"], about["format"]) != (FAMILY, FORMAT):
-            raise packed.Strange(about["family"])
+            raise packed.StrangePack(about["family"])
         classes, settings = packed.classes(about), packed.settings(about["settings"])
         forest, glosses = _forest(arrays, len(classes)), packed.glosses(about, arrays)
         if packed.carried(about, arrays) is None:
-            raise packed.Strange("it carries no detector")
+            raise packed.StrangePack("it carries no detector")
     except (*packed.BROKEN, Invalid) as error:
         raise packed.unreadable(path, KIND) from error
     partner = packed.partner(about, arrays, device, detector)
@@ -52,5 +52,5 @@ def _forest(arrays: Arrays, classes: int) -> Forest:
     found = packed.forest("forest", arrays)
     wide = places.columns(classes)
     if found is None or found.value.shape[1] != classes + 1 or found.feature.max() >= wide:
-        raise packed.Strange("its forest is of other classes")
+        raise packed.StrangePack("its forest is of other classes")
     return found

@@ -13,9 +13,9 @@ from sqlalchemy import text
 
 from backend.storage import engine
 from backend.storage.files import Files
-from tests import checked
 from tests.backend.labels import drawn
 from tests.backend.labels.projects_full import House
+from tests.homes import checked
 
 KILLS = 20
 BOARDS = 1000

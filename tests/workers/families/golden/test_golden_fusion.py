@@ -8,9 +8,10 @@ import cv2
 import numpy as np
 import pytest
 
-from backend import sample, start_weights
+from backend import sample
 from backend.domain import Split
 from backend.errors import Refused
+from backend.weights import start_weights
 from tests.workers.families.golden import boards
 from tests.workers.training import reports
 from workers.families import base, golden

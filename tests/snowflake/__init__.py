@@ -1,0 +1,1 @@
+"""Snowflake as tests have it: what its emulator lacks, and processes that speak with it."""

@@ -1,0 +1,1 @@
+"""The cluster of the workers: begun, joined, grown and shared; may ask workers and backend."""

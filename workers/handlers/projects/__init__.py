@@ -1,0 +1,1 @@
+"""Jobs that take projects and put-away images for good; may ask upkeep and jobs."""
