@@ -20,7 +20,8 @@ def test_after_random_kills_each_job_has_ended_once_and_nothing_is_left(tmp_path
         siege.check_left(site)
 
 
-@pytest.mark.slow
+@pytest.mark.siege
+@pytest.mark.timeout(900)
 def test_each_job_without_ray_has_ended_once_after_its_site_worker_and_process_were_killed(
     tmp_path: Path,
 ) -> None:

@@ -138,7 +138,9 @@ def test_a_training_survives_the_death_of_one_of_its_processes(
     assert until(lambda: busy(ray) == 0 and not trainers(), 120)
 
 
-@pytest.mark.parametrize("family", ["yolo", "faster_rcnn", "classifier"])
+@pytest.mark.parametrize(
+    "family", ["yolo", pytest.param("faster_rcnn", marks=pytest.mark.siege), "classifier"]
+)
 def test_real_boards_are_learned_in_two_processes(
     family: str, deeppcb: Path, weights: Path, tmp_path: Path
 ) -> None:

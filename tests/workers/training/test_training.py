@@ -188,7 +188,8 @@ def test_a_model_is_exported(house: House, runtime: str, trained_yolo: int) -> N
         assert any(name.startswith("model.") and "json" not in name for name in packed.namelist())
 
 
-def test_a_model_is_measured_in_each_runtime(house: House, trained_yolo: int) -> None:
+@pytest.mark.siege
+def test_a_detector_is_measured_in_each_runtime(house: House, trained_yolo: int) -> None:
     with house.database.write.begin() as session:
         model = registry.get(session, trained_yolo)
         job = trainings.benchmark(session, model.project_id, model.name)
