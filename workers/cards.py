@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-DRIVERS = tuple(Path("/dev", name) for name in ("nvidiactl", "nvidia0", "dxg", "kfd"))
+from backend.jobs import cards
 
 
 def names() -> list[str]:
     """What each is called; where none can be, torch is not asked, which takes seconds to read."""
-    if sys.platform == "linux" and not any(driver.exists() for driver in DRIVERS):
+    if not cards.driven():
         return []
     import torch
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.jobs import cards
 from backend.jobs.presence import Node, Sight
 from backend.settings import Settings
 from workers import attempt
@@ -74,6 +75,7 @@ class Keeper:
         """Nodes, GPUs, memory, and where our jobs (by their process) run: some seconds ago."""
         state = "ready" if self._ready else "starting" if self._child else "off"
         sees: Sight = {"state": state, "address": self._ready.get("address", "")}
+        sees["cards"] = cards.can_be_had(self.settings)
         sees["jobs"] = list(jobs.values())
         if self._seen:
             sees["nodes"] = [_with_jobs(node, jobs) for node in self._seen["nodes"]]

@@ -37,10 +37,14 @@ class Node(Amounts):
 
 
 class Sight(TypedDict, total=False):
-    """A worker's jobs and its cluster: off, starting or ready."""
+    """A worker's jobs and its cluster: off, starting or ready.
+
+    `cards` is whether its jobs could come by a card at all.
+    """
 
     state: str
     address: str
+    cards: bool
     jobs: list[int]
     nodes: list[Node]
     free: Amounts

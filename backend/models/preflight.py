@@ -15,7 +15,7 @@ from backend import families, spaces
 from backend.domain import JobState, Project, Split, Task
 from backend.errors import Invalid
 from backend.families import Family
-from backend.jobs import needs
+from backend.jobs import cards, needs
 from backend.models import beginnings, registry, snapshots, usual
 from backend.projects import catalogue
 from backend.storage import engine
@@ -103,6 +103,7 @@ def check(
         *_problems(project, chosen, pictures, boxes),
         *_no_start(chosen, values, start),
         *_no_detector(session, project_id, chosen, start),
+        *cards.missing(session, values),
         *spaces.wrong(family, values.get("extra") or {}),
     ]
     return Preflight(

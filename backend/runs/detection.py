@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, aliased
 from backend import families, runtimes
 from backend.domain import Job, JobState, Split, State
 from backend.errors import Invalid, NotFound, Refused
-from backend.jobs import kinds, needs, queue
+from backend.jobs import cards, kinds, needs, queue
 from backend.models import choice
 from backend.models.choice import Chosen
 from backend.projects import large_pictures, selections
@@ -63,6 +63,8 @@ def ask(
     _check(chosen, project_id, source or {})
     check_images(session, project_id, source or {})
     _check_options(options or {})
+    for problem in cards.missing(session, options or {}):
+        raise Refused(problem)
     large_pictures.check(str((options or {}).get(large_pictures.OPTION, large_pictures.AUTO)))
     request = kinds.Detect(
         project_id,

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from backend.domain import Job, JobState
-from backend.jobs import journal, queue
+from backend.jobs import journal, presence, queue
+from backend.jobs.presence import Presence
 from backend.labels import samples
 from backend.models import trainings
 from backend.runs import detection
@@ -30,7 +31,13 @@ def cluster() -> Iterator[Growing]:
 def house(cluster: Growing, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with running.house(tmp_path_factory.mktemp("house")) as built:
         built.start_worker(**cluster.settings, LOUPE_NODE_MINUTES="10")
+        built.until_true(lambda: bool(workers(built)))  # it says that cards may come
         yield built
+
+
+def workers(house: House) -> list[Presence]:
+    with house.database.read() as session:
+        return presence.living(session)
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from backend.jobs import cards as drivers
 from workers import cards
 
 BARE = "import sys; from workers import cards; print(cards.device(), 'torch' in sys.modules)"
 
 
-@pytest.mark.skipif(any(one.exists() for one in cards.DRIVERS), reason="a card stands here")
+@pytest.mark.skipif(any(one.exists() for one in drivers.DRIVERS), reason="a card stands here")
 def test_without_a_driver_torch_is_not_even_read() -> None:
     done = subprocess.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["cpu", "False"]
@@ -23,7 +24,7 @@ def test_without_a_driver_torch_is_not_even_read() -> None:
 def test_where_a_driver_stands_torch_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cards, "DRIVERS", (tmp_path,))
+    monkeypatch.setattr(drivers, "DRIVERS", (tmp_path,))
     assert cards.device() == ("cuda:0" if torch.cuda.is_available() else "cpu")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
