@@ -16,6 +16,7 @@ from backend.domain import Search, Trial, TrialState
 from backend.errors import NotFound
 from backend.families import FAMILIES
 from backend.models import searches, trials
+from backend.models.search.bounds import Budget
 from backend.projects import catalogue
 
 Project = Annotated[str, typer.Argument(help="Name of the project.")]
@@ -133,15 +134,13 @@ def trials_(
         chosen = search or found[0]
         if stop or stop_trial is not None or more or more_hours:
             with at.database.write.begin() as session:
-                _steer(session, chosen, stop, stop_trial, searches.Budget(more, more_hours))
+                _steer(session, chosen, stop, stop_trial, Budget(more, more_hours))
         _tell(at, chosen, as_json)
 
 
-def _steer(
-    session: Session, search_id: int, stop: bool, trial: int | None, more: searches.Budget
-) -> None:
+def _steer(session: Session, search_id: int, stop: bool, trial: int | None, more: Budget) -> None:
     if trial is not None:
-        trials.stop(session, search_id, trial)
+        searches.stop_trial(session, search_id, trial)
     if stop:
         searches.stop(session, search_id)
     if any(more):

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend import spaces
 from backend.domain import FINAL, Job, JobState, Model, Search, Split, Trial, TrialState
-from backend.errors import Invalid, NotFound, Refused
+from backend.errors import NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.models import registry, tracked, trainings, trials
-from backend.models.trials import METHODS
+from backend.models.search import bounds
 from backend.projects import catalogue
 from backend.storage.tables import JobRow, SearchRow
 
-LEAST_SHARE = 0.05
-MOST_TRIALS, MOST_HOURS = 10_000, 1_000.0
 DEFAULTS = "the defaults"
 NO_DEFAULTS = "The defaults came to no end, so nothing can be held against them."
 NO_BETTER = "Nothing that was tried is better than the defaults."
-
-
-class Budget(NamedTuple):
-    """So many trials and hours."""
-
-    trials: int = 0
-    hours: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +59,8 @@ def ask(
     if key and (job := queue.by_key(session, "tune", project_id, author, key)):
         return _begun(session, job)
     tried = spaces.parse(family, space)
-    _check_budget(trials, hours)
-    if not 0 <= at_once <= MOST_TRIALS:
-        raise Invalid(f"At once there are from 1 to {MOST_TRIALS:,} trials, not {at_once}.")
-    if method not in METHODS:
-        raise Invalid(f"There is no method {method[:40]!r}; there are {', '.join(METHODS)}.")
-    if not LEAST_SHARE <= share <= 1:
-        raise Invalid(f"A trial takes from {LEAST_SHARE:g} to 1 of a card, not {share:g}.")
-    if share < 1 and int((parameters or {}).get("workers", 1)) > 1:
-        raise Invalid("A trial of several processes has a card for each: leave the share at 1.")
+    bounds.check_budget(trials, hours)
+    bounds.check_manner(method, at_once, share, parameters or {})
     catalogue.lock(session, project_id)
     queue.refuse_waiting(session, "tune", project_id=project_id)
     ready = trainings.prepare(session, project_id, family, start, parameters, seed, author)
@@ -112,9 +95,10 @@ def more(session: Session, search_id: int, trials: int, hours: float = 0.0) -> S
     One that failed or was cancelled does so as the same job, with the checkpoints of its trials.
     """
     row = _row(session, search_id, lock=True)
-    _check_budget(trials, hours)
+    bounds.check_budget(trials, hours)
     row.trials = row.trials + trials if row.trials or row.hours == 0 else 0
     row.hours = row.hours + hours if row.hours else 0.0
+    bounds.check_budget(row.trials, row.hours)
     if trials and not row.trials:
         raise Refused("This search has as many trials as its hours allow; add hours.")
     if not (trials or row.hours):
@@ -139,6 +123,14 @@ def stop(session: Session, search_id: int) -> Search:
     row.stopping = True
     session.flush()
     return get(session, search_id)
+
+
+def stop_trial(session: Session, search_id: int, number: int) -> Trial:
+    """End a trial that is under way after its epoch; the search goes on."""
+    row = _row(session, search_id)
+    if _state(session, row) in FINAL or has_concluded(session, row.id):
+        raise Refused(f"The search {search_id} has ended, so no trial of it can be stopped.")
+    return trials.stop(session, search_id, number)
 
 
 def train_in_full(
@@ -240,15 +232,6 @@ def best(trials: Sequence[Trial]) -> Trial | None:
     """The trial that was worth most when it was done, the earlier of equal ones."""
     done = [one for one in trials if one.state is TrialState.DONE and one.value is not None]
     return max(done, key=lambda one: (one.value or 0.0, -one.number), default=None)
-
-
-def _check_budget(trials: int, hours: float) -> None:
-    if not (math.isfinite(hours) and 0 <= hours <= MOST_HOURS):
-        raise Invalid(f"The hours of a search go from 0 to {MOST_HOURS:g}, not {hours:g}.")
-    if not 0 <= trials <= MOST_TRIALS:
-        raise Invalid(f"A search has from 1 to {MOST_TRIALS:,} trials, not {trials}.")
-    if not trials and not hours:
-        raise Invalid("A search needs a budget: say how many trials, or how many hours.")
 
 
 def _queue(

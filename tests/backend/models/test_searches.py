@@ -18,7 +18,7 @@ from backend.domain import (
     Trial,
     TrialState,
 )
-from backend.errors import Busy, LoupeError, NotFound, Refused
+from backend.errors import Busy, Invalid, LoupeError, NotFound, Refused
 from backend.jobs import claims, queue
 from backend.jobs.kinds import Lane
 from backend.labels import images
@@ -117,6 +117,13 @@ def test_the_same_click_twice_is_one_search_and_another_one_waits_its_turn(
         ({"family": "golden"}, "No labelled image has a golden"),
         ({"parameters": {"epochs": 0}}, "epochs must be from 1"),
         ({"start": "v9"}, "no model 'v9'"),
+        ({"method": "brave"}, "no method 'brave'; there are random, guided"),
+        ({"share": 0.01}, "from 0.05 to 1 of a card"),
+        ({"share": 0.5, "parameters": {"workers": 2}}, "leave the share at 1"),
+        (
+            {"share": 0.5, "parameters": {"device": "cpu"}},
+            "a part of a card, and the device is cpu",
+        ),
     ],
 )
 def test_nonsense_is_refused_before_anything_is_made(
@@ -205,6 +212,27 @@ def test_more_trials_are_allowed_while_it_goes_on_and_after_its_end(
         job = queue.get(session, again.job_id or 0)
         assert job.request["search_id"] == begun.search.id
         assert registry.get(session, job.request["model_id"]).name == "v2"
+
+
+def test_more_trials_are_bounded_with_those_before(database: Database, project: Project) -> None:
+    begun = ask(database, project, trials=9_000)
+    told = pytest.raises(Invalid, match="from 1 to 10,000 trials, not 10001")
+    with told, database.write.begin() as session:
+        searches.more(session, begun.search.id, 1_001)
+    with database.write.begin() as session:
+        assert searches.more(session, begun.search.id, 1_000).trials == 10_000
+
+
+def test_no_trial_of_a_search_that_has_ended_is_stopped(
+    database: Database, project: Project
+) -> None:
+    begun = ask(database, project)
+    drawn(database, begun.search)
+    with database.write.begin() as session:
+        assert searches.stop_trial(session, begun.search.id, 0).stopping
+        queue.cancel(session, begun.job.id)
+        with pytest.raises(Refused, match="has ended, so no trial of it can be stopped"):
+            searches.stop_trial(session, begun.search.id, 0)
 
 
 def test_what_is_allowed_behind_the_conclusion_is_another_job(
