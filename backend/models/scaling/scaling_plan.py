@@ -114,16 +114,30 @@ def check(plan: Plan) -> None:
         raise Invalid(f"The repeats must be from 1 to {MOST_REPEATS}, not {plan.repeats}.")
     if not 0 <= plan.cores <= MOST_CORES:
         raise Invalid(f"The cores of a process must be from 0 to {MOST_CORES}, not {plan.cores}.")
+    _check_sharing(plan.workers, plan.nodes, "workers")
+    if plan.actors:
+        _check_sharing(plan.actors, plan.nodes, "actors")
     found = plan.configurations
-    for nodes in plan.nodes:
-        if not any(one.nodes == nodes and one.work == TRAIN for one in found):
-            asked = ", ".join(str(one) for one in plan.workers)
-            raise Invalid(
-                f"None of {asked} processes can be shared alike by {nodes} nodes: name a number "
-                f"of workers that {nodes} divides."
-            )
     if len(found) > MOST_CONFIGURATIONS:
         raise Invalid(
             f"{len(found)} configurations are more than the {MOST_CONFIGURATIONS} that one "
             "benchmark measures: name fewer workers, actors or nodes."
         )
+
+
+def _check_sharing(counts: Sequence[int], nodes: Sequence[int], what: str) -> None:
+    """Each number must be measured somewhere, and somewhere on each number of nodes."""
+    for each in nodes:
+        if all(count % each for count in counts):
+            asked = ", ".join(map(str, counts))
+            raise Invalid(
+                f"None of {asked} processes can be shared alike by {each} nodes: name a number "
+                f"of {what} that {each} divides."
+            )
+    for count in counts:
+        if all(count % each for each in nodes):
+            asked = " or ".join(map(str, nodes))
+            raise Invalid(
+                f"{many(count, 'process', 'processes')} cannot be shared alike by {asked} nodes: "
+                f"leave {count} out of the {what}, or measure on one node, too."
+            )

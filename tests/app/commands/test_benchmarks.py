@@ -17,6 +17,15 @@ def test_a_benchmark_that_makes_no_sense_is_one_sentence(loupe: Said) -> None:
     assert "must be whole numbers" in loupe(*ASKED, "1,2", "--nodes", "0")[2]
     assert "NODE=NUMBER" in loupe(*ASKED, "1,2", "--price", "dear")[2]
     assert "no scaling 'brave'" in loupe(*ASKED, "1,2", "--scaling", "brave")[2]
+    assert "None of 1, 3 processes" in loupe(*ASKED, "1,3", "--nodes", "2")[2]
+    assert (
+        "1 process cannot be shared alike by 2 nodes: leave 1 out of the workers"
+        in (loupe(*ASKED, "1,2", "--nodes", "2")[2])
+    )
+    assert (
+        "leave 3 out of the actors, or measure on one node, too"
+        in (loupe(*ASKED, "2,4", "--nodes", "2", "--actors", "2,3")[2])
+    )
     assert "say --workers 1,2, too" in loupe("benchmark", "demo", "--family", "yolo")[2]
     assert "say --family" in loupe("benchmark", "demo", "--workers", "1,2")[2]
     assert loupe(*ASKED, "1,x")[0] == 1
