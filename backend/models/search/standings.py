@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.domain import Trial, TrialState
@@ -58,15 +58,20 @@ def picked(session: Session, search_id: int, numbers: Collection[int]) -> list[T
 
 def rise(session: Session, search_id: int) -> list[Step]:
     """How the best of them became better, in the order in which trials ended."""
-    columns = (Row.number, Row.value, Row.finished, Row.at)
+    order = (Row.finished, Row.number)
+    before = func.max(Row.value).over(order_by=order, rows=(None, -1)).label("before")
+    columns = (Row.number, Row.value, Row.finished, Row.at, before)
     done = (Row.search_id == search_id, Row.state == TrialState.DONE, Row.value.is_not(None))
-    query = select(*columns).where(*done).order_by(Row.finished, Row.number)
-    steps: list[Step] = []
+    one = select(*columns).where(*done).subquery().c
+    better = select(one.number, one.value, one.finished, one.at)
+    better = better.where(or_(one.before.is_(None), one.value > one.before))
     began = session.scalar(select(Row.at).filter_by(search_id=search_id, number=0))
-    for number, value, finished, at in session.execute(query):
-        if not steps or value > steps[-1].value:
-            seconds = ((finished or at) - (began or at)).total_seconds()
-            steps.append(Step(number, value, max(0.0, seconds)))
+    steps = [
+        Step(number, value, max(0.0, ((finished or at) - (began or at)).total_seconds()))
+        for number, value, finished, at in session.execute(
+            better.order_by(one.finished, one.number)
+        )
+    ]
     return thinned(steps, POINTS)
 
 

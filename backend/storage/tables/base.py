@@ -23,5 +23,14 @@ NEVER_AGAIN = {"sqlite_autoincrement": True}
 
 def unique_where(name: str, condition: str, *columns: str) -> Index:
     """A unique index over the rows that meet a condition."""
+    return _where(name, condition, *columns, unique=True)
+
+
+def index_where(name: str, condition: str, *columns: str) -> Index:
+    """An index over the rows that meet a condition, where they are few of many."""
+    return _where(name, condition, *columns, unique=False)
+
+
+def _where(name: str, condition: str, *columns: str, unique: bool) -> Index:
     where = text(condition)
-    return Index(name, *columns, unique=True, sqlite_where=where, postgresql_where=where)
+    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)

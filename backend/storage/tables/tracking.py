@@ -9,8 +9,11 @@ from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.domain import JobState
-from backend.storage.tables.base import NEVER_AGAIN, Base
+from backend.storage.tables.base import NEVER_AGAIN, Base, index_where
 from backend.storage.types import Key, now
+
+# Runs of which something may have to be told: few of very many, as most are trials that are over.
+OPEN = "told < figure_count OR told_state <> state OR state = 'running'"
 
 
 class TrackedRunRow(Base):
@@ -21,7 +24,11 @@ class TrackedRunRow(Base):
     """
 
     __tablename__ = "tracked_run"
-    __table_args__ = (Index("ix_tracked_run_name", "project_id", "name"), NEVER_AGAIN)
+    __table_args__ = (
+        Index("ix_tracked_run_name", "project_id", "name"),
+        index_where("tracked_run_open", OPEN, "id"),
+        NEVER_AGAIN,
+    )
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("project.id"), index=True)
     job_id: Mapped[int | None] = mapped_column(ForeignKey("job.id"), index=True)
