@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,18 @@ def need(setup: Setup, options: Mapping[str, Any]) -> Need:
     """What each process of a run has: the card that its setup computes on, or a core."""
     device = needs.GPU if setup.card else needs.CPU
     return Need(device, int(options.get("workers", 1)), float(options.get("memory_gb", 0)))
+
+
+def either(wish: Need, options: Mapping[str, Any]) -> Need:
+    """The same, or cores where no card can come, unless the device is a person's own wish."""
+    wished = options.get("device", needs.AUTO) != needs.AUTO
+    return wish if wished or wish.device == needs.CPU else replace(wish, device=needs.AUTO)
+
+
+def given(setup: Setup, need: Need) -> Setup:
+    """The setup on what has been given for it."""
+    card = need.device == needs.GPU
+    return replace(setup, card=card, batch=setup.batch if card else 1)
 
 
 def needs_other(options: Mapping[str, Any]) -> bool:

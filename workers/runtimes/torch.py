@@ -47,7 +47,7 @@ class TorchForward:
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.most = CARD_BATCH if self._device.type == "cuda" else 1
         graph = graph.to(self._device, memory_format=torch.channels_last)
-        self._graph = graph.half() if precision == "f16" else graph
+        self._graph = graph.half() if precision == "f16" and self.most > 1 else graph
 
     def tensor(self, count: int, height: int, width: int) -> NDArray[np.uint8]:
         """A fresh array."""

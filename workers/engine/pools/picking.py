@@ -51,13 +51,14 @@ def open_pool(context: Context, setup: Setup, images: int, options: Mapping[str,
 def _on_cluster(context: Context, setup: Setup, options: Mapping[str, Any]) -> Pool:
     """What is asked for is reserved whole; without a wish it is all that stands or comes first."""
     ray = cluster.join(context)
-    need = setups.need(setup, options)
-    tell = functools.partial(context.progress, None)
+    wish = setups.need(setup, options)
+    need, tell = setups.either(wish, options), functools.partial(context.progress, None)
     if "workers" in options:
-        return RayPool(ray, setup, context.check, held=reservation.hold(ray, need, tell))
-    if not reservation.room(ray, need):
-        with reservation.reserved(ray, need, tell):
-            pass  # the actors take its place
+        held = reservation.hold(ray, need, tell)
+        return RayPool(ray, setups.given(setup, held.need), context.check, held=held)
+    if not reservation.room(ray, wish):
+        with reservation.reserved(ray, need, tell) as first:  # the actors take its place
+            setup = setups.given(setup, first.need)
     return RayPool(ray, setup, context.check, memory_gb=need.memory_gb)
 
 
