@@ -187,6 +187,13 @@ def room(ray: Any, need: Need) -> int:
     return need.count if full >= need.nodes else full * share
 
 
+def free(need: Need) -> int:
+    """How many of them the nodes have free; halves of two cards make no whole one."""
+    from ray._private import state  # Ray tells this publicly only where its dashboard runs
+
+    return sum(need.times(each) for each in state.available_resources_per_node().values())
+
+
 def _rooms(ray: Any, need: Need) -> dict[str, int]:
     """The same for each node."""
     return {node["NodeID"]: need.times(node["Resources"]) for node in ray.nodes() if node["Alive"]}

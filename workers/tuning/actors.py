@@ -72,6 +72,7 @@ class Actors:
     looked: float = 0.0
     stood: float = field(default_factory=time.monotonic)
     false_starts: int = 0
+    useless: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         module = families.find(self.study.search.family).module
@@ -144,9 +145,19 @@ class Actors:
         taken = {each.at for each in self.hands if each.name and each.node == told.node}
         one.node, one.at = told.node, min(set(range(len(taken) + 1)) - taken)
         self.false_starts = 0
+        if told.cards and not told.usable:
+            self._complain(told)
         what = f"GPU {','.join(told.cards)}" if told.cards else f"core {one.at}"
         one.name = f"{told.machine} {told.node[:6]}, {what}"[:100]
         one.actor.sit.remote(one.at, min(self.most, self._fit(told.node)))
+
+    def _complain(self, told: TrialTold) -> None:
+        """Say once of each machine that its cards are of no use."""
+        if told.machine not in self.useless:
+            self.useless.add(told.machine)
+            self.study.context.log(
+                f"Trials on {told.machine} have a GPU, but torch cannot use it: they take cores."
+            )
 
     def _fit(self, node: str) -> int:
         """How many such places a node has."""
@@ -168,6 +179,7 @@ class Actors:
         sentence = self.hands[0].held.sentence()
         reservation.check_patience(now - self.stood, sentence)
         self.study.context.progress(None, sentence)
+        self.study.check_stopped()
 
     def _missing(self) -> int:
         """What was asked for is asked of the cluster; without a wish, what is free now is taken."""
@@ -175,8 +187,7 @@ class Actors:
         if self.wished or lacking <= 0:
             return max(0, lacking)
         room = reservation.room(self.ray, self.first.need) - len(self.hands)
-        fits = self.first.need.times(self.ray.available_resources())
-        return max(0, min(lacking, room, fits))
+        return max(0, min(lacking, room, reservation.free(self.first.need)))
 
 
 def opened(study: Study, ray: Any, need: Need, wanted: int, most: int) -> Actors:

@@ -27,6 +27,7 @@ from workers.tuning import nested
 
 TRIED = 0.9
 STOPPED = "A person stopped the search."
+STOPPED_TRIAL = "A person stopped it."
 Curve = list[tuple[int, float]]
 Written = TypeVar("Written")
 
@@ -75,12 +76,15 @@ class Study:
             return True
         return trials.values(self.search, list(self.known.values())) is None
 
-    def check_stopped(self) -> None:
-        """Raise Enough where a person has stopped the search while it waits for a place."""
+    def check_stopped(self, number: int | None = None) -> None:
+        """Raise Enough where a person has stopped the search, or that trial, while it waits."""
         with self.context.database.read() as session:
             self.search = searches.get(session, self.search.id)
+            trial = None if number is None else trials.get(session, self.search.id, number)
         if self.search.stopping:
             raise Enough(STOPPED)
+        if trial and trial.stopping:
+            raise Enough(STOPPED_TRIAL)
 
     def end_all(self, why: str) -> None:
         """End the trials that were interrupted, and have no place to go on."""
@@ -138,7 +142,7 @@ class Study:
     def judge(self, trial: Trial, epochs: int) -> None:
         """Raise Enough where a trial, as it was kept last, has no reason to go on."""
         if trial.stopping:
-            raise Enough("A person stopped it.")
+            raise Enough(STOPPED_TRIAL)
         if self.search.stopping:
             raise Enough(STOPPED)
         if trial.number == 0:

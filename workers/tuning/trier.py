@@ -17,7 +17,7 @@ from threading import Thread
 from typing import Any
 
 from backend import settings
-from workers import offline
+from workers import cards, offline
 from workers.families.base import Parameters, TrainingSet
 from workers.tuning import errands, seats
 from workers.tuning.errands import Errand
@@ -37,11 +37,15 @@ class Cargo:
 
 @dataclass(frozen=True, slots=True)
 class TrialTold:
-    """Where an actor is, which cards are its own, and whether it sees the folder of the trials."""
+    """Where an actor is, which cards are its own, and whether torch can use them.
+
+    `sees` is whether it sees the folder of the trials.
+    """
 
     node: str
     machine: str
     cards: tuple[str, ...]
+    usable: bool
     sees: bool
 
 
@@ -62,9 +66,10 @@ class Trier:
         """Ready."""
         import ray
 
-        cards = tuple(str(one) for one in ray.get_gpu_ids())
+        given = tuple(str(one) for one in ray.get_gpu_ids())
         node = ray.get_runtime_context().get_node_id()
-        return TrialTold(node, platform.node(), cards, Path(folder).is_dir())
+        usable = bool(given) and bool(cards.names())
+        return TrialTold(node, platform.node(), given, usable, Path(folder).is_dir())
 
     def sit(self, at: int, count: int) -> None:
         """Work from now on, with the share of the cores that one of so many on this machine has."""

@@ -12,12 +12,13 @@ from backend.domain import Split, Trial, TrialState
 from backend.errors import Cancelled, Enough, LeaseLost
 from workers.evaluation import appraisal
 from workers.families import base
-from workers.families.base import Parameters, Trained
+from workers.families.base import Parameters, Reporter, Trained
 from workers.training import basics
 from workers.tuning import errands
 from workers.tuning.study import Study
 
 WEIGHTS = "weights.txt"
+ASK = 2.0  # seconds between two looks at what a person has said meanwhile
 
 
 @dataclass(slots=True)
@@ -58,6 +59,31 @@ class Again(TrialReporter):
         """It is in the rows."""
 
 
+@dataclass(slots=True)
+class Listening:
+    """A reporter that hears a person also where a trial does not move, as it waits for a place."""
+
+    told: TrialReporter
+    fraction: float = -1.0
+    asked: float = field(default_factory=time.monotonic)
+
+    def progress(self, fraction: float, message: str) -> None:
+        """Who moves is asked after its epoch."""
+        self.told.progress(fraction, message)
+        stands, self.fraction = fraction == self.fraction, fraction
+        if stands and time.monotonic() - self.asked > ASK:
+            self.asked = time.monotonic()
+            self.told.study.check_stopped(self.told.trial.number)
+
+    def epoch(self, epoch: int, epochs: int, figures: Mapping[str, float]) -> None:
+        """Keep the epoch."""
+        self.told.epoch(epoch, epochs, figures)
+
+    def log(self, text: str) -> None:
+        """For nobody."""
+        self.told.log(text)
+
+
 def carry_out(study: Study, trial: Trial) -> None:
     """Train; however a trial ends, the search goes on, unless the job itself must end."""
     begun = study.begin(trial)
@@ -66,7 +92,7 @@ def carry_out(study: Study, trial: Trial) -> None:
     reporter = TrialReporter(study, begun)
     try:
         study.judge(begun, int(study.parameters(begun).get("epochs", 1)))
-        done(study, reporter, train(study, begun, reporter))
+        done(study, reporter, train(study, begun, Listening(reporter)))
     except (Cancelled, LeaseLost) as why:
         if isinstance(why, Enough):
             ended(study, reporter, why)
@@ -92,7 +118,7 @@ def ended(study: Study, reporter: TrialReporter, why: Exception) -> None:
     study.end(reporter.trial, state, reporter.lap(), error=error)
 
 
-def train(study: Study, trial: Trial, reporter: TrialReporter) -> Trained:
+def train(study: Study, trial: Trial, reporter: Reporter) -> Trained:
     """Train, or go on."""
     folder = study.folder(trial.number)
     folder.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain import Search, Trial, TrialState
+from backend.jobs import journal, queue
 from backend.models import searches, trials
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
@@ -66,9 +67,19 @@ def until_epochs(process: subprocess.Popen[bytes], story: Path, count: int) -> N
         time.sleep(0.05)
 
 
+def story(place: Place, begun: searches.Begun) -> Path:
+    return place.settings.home / "jobs" / str(begun.job.id) / "epochs.txt"
+
+
 def epochs(place: Place, begun: searches.Begun) -> list[str]:
-    story = place.settings.home / "jobs" / str(begun.job.id) / "epochs.txt"
-    return story.read_text().splitlines()
+    return story(place, begun).read_text().splitlines()
+
+
+def useless(place: Place, begun: searches.Begun) -> int:
+    """How often the story says that a card is of no use."""
+    with place.database.read() as session:
+        found = journal.read(session, begun.job.id)
+    return sum("torch cannot use it: they take cores" in one.text for one in found)
 
 
 def until_gone(cluster: Nodes) -> None:
@@ -89,22 +100,47 @@ def test_each_half_of_a_card_has_a_trial_and_nothing_is_left(place: Place, clust
     assert len({one.device.rpartition(",")[0] for one in found}) == 2
     assert all("GPU 0" in one.device for one in found)
     until_gone(cluster)
+    assert useless(place, begun) == 1  # as the cards are made up
 
 
-def test_a_killed_actor_and_a_killed_node_cost_an_epoch_each(place: Place, cluster: Nodes) -> None:
-    begun = ask(place, 6, 0.3)
-    story = place.settings.home / "jobs" / str(begun.job.id) / "epochs.txt"
+def test_a_killed_actor_and_a_killed_node_cost_an_epoch_each(place: Place) -> None:
+    with nodes.cluster(0, 1, 1) as cluster:
+        begun = ask(place, 6, 0.3)
+        process = begin(place, cluster)
+        until_epochs(process, story(place, begun), 6)
+        for one in cluster.actors("Trier", 1):
+            one.kill()
+        until_epochs(process, story(place, begun), 12)
+        nodes.end(cluster.nodes[2])
+        assert process.wait() == 0
+        _, found = told(place, begun)
+        assert len(found) == 6
+        assert {one.state for one in found} <= {TrialState.DONE, TrialState.STOPPED}
+        assert [each["epoch"] for each in found[0].epochs] == list(range(1, 10))
+        done = epochs(place, begun)
+        assert len(done) - len(set(done)) <= 2
+        until_gone(cluster)
+        check_stopping_where_no_place_stands(place, cluster)
+
+
+def check_stopping_where_no_place_stands(place: Place, cluster: Nodes) -> None:
+    """The last card goes; whoever watches ends the search while it waits for another."""
+    begun = ask(place, 50, 0.1)
     process = begin(place, cluster)
-    until_epochs(process, story, 6)
-    for one in cluster.actors("Trier", 0):
-        one.kill()
-    until_epochs(process, story, 12)
+    until_epochs(process, story(place, begun), 12)
     nodes.end(cluster.nodes[1])
+    while not _message(place, begun).startswith("Waiting for 1 GPU"):
+        assert process.poll() is None
+        time.sleep(0.1)
+    with place.database.write.begin() as session:
+        searches.stop(session, begun.search.id)
     assert process.wait() == 0
-    _, found = told(place, begun)
-    assert len(found) == 6
-    assert {one.state for one in found} <= {TrialState.DONE, TrialState.STOPPED}
-    assert [each["epoch"] for each in found[0].epochs] == list(range(1, 10))
-    done = epochs(place, begun)
-    assert len(done) - len(set(done)) <= 2
-    until_gone(cluster)
+    search, found = told(place, begun)
+    assert found[-1].error == "A person stopped the search."
+    assert all(one.state is not TrialState.RUNNING for one in found)
+    assert search.facts["model"] == begun.model.name
+
+
+def _message(place: Place, begun: searches.Begun) -> str:
+    with place.database.read() as session:
+        return queue.get(session, begun.job.id).message

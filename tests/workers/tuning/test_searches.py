@@ -16,7 +16,7 @@ from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
 from tests.workers.tuning import curves
 from workers import data, handlers
-from workers.tuning import nested
+from workers.tuning import nested, trying
 from workers.tuning.study import Study
 
 IMAGES = 12
@@ -166,6 +166,26 @@ def test_a_search_that_waits_for_a_place_can_be_stopped(place: Place) -> None:
     assert study.is_over()
     (only,) = told(place, begun)[1]
     assert (only.state, only.error) == (TrialState.STOPPED, "A person stopped the search.")
+
+
+def test_a_trial_that_waits_for_a_place_of_its_own_hears_that_it_is_stopped(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trying, "ASK", 0.0)
+    begun = ask(place, place.sample(IMAGES), trials=3, parameters={"workers": 2})
+    context = place.context(place.claim())
+    laid_out = data.lay_out(context, begun.search.snapshot_id)
+    study = Study(context, begun.search, laid_out, None, "cpu")
+    trial = study.next()
+    assert trial is not None
+    listening = trying.Listening(trying.TrialReporter(study, trial))
+    listening.progress(0.0, "Waiting for 2 GPUs.")
+    listening.progress(0.0, "Waiting for 2 GPUs.")
+    with place.database.write.begin() as session:
+        searches.stop_trial(session, begun.search.id, 0)
+    listening.progress(0.1, "Epoch 1")  # who moves ends after its epoch
+    with pytest.raises(Enough, match="A person stopped it"):
+        listening.progress(0.1, "Waiting for 2 GPUs.")
 
 
 class Steered:

@@ -9,14 +9,20 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from backend.errors import Refused
+from backend.jobs.needs import Need
+from backend.settings import Settings
 from tests.workers.engine import spots
 from workers import cluster as clusters
+from workers.demand import reservation
 from workers.engine import chunks
 from workers.engine.chunks import Chunk, ChunkResult, Looked, Status, Work
+from workers.engine.pools import picking
 from workers.engine.pools.actors import NO_PARCELS, Looker, RayPool
 from workers.engine.pools.copies import Copies, Parcel
 
@@ -63,6 +69,34 @@ def test_each_node_tells_its_free_cores_and_whose_actors_it_carries(ray: Any) ->
     (carrying,) = [node for node in nodes if node["actors"]]
     assert carrying["free"]["cores"] == 0.0
     assert carrying["actors"] == {os.getpid(): 1}
+
+
+def test_what_is_free_on_two_nodes_in_halves_is_no_whole_one(ray: Any) -> None:
+    end = time.monotonic() + 120.0
+    while reservation.free(Need("cpu")) < 3 and time.monotonic() < end:
+        time.sleep(0.1)
+    assert ray.available_resources()["CPU"] == 3.0
+    assert reservation.free(Need("cpu")) == 3
+    assert reservation.free(Need("cpu", cores=2)) == 0
+
+
+def test_without_a_wish_cores_are_taken_where_the_cluster_has_no_card(
+    ray: Any, tmp_path: Path
+) -> None:
+    """The model was prepared on a machine with a card."""
+    setup = replace(spots.setup(), card=True, batch=8)
+    context: Any = SimpleNamespace(
+        settings=Settings(home=tmp_path),
+        check=lambda: None,
+        progress=lambda *_: None,
+        cluster=lambda: {"address": ray.get_runtime_context().gcs_address},
+        job=SimpleNamespace(id=1, kind="detect"),
+    )
+    for asked in ({"ray": True}, {"ray": True, "workers": 1}):
+        with picking.open_pool(context, setup, 10, asked) as pool:
+            assert (pool.setup.card, pool.setup.batch) == (False, 1)  # type: ignore[attr-defined]
+    with pytest.raises(Refused, match="room for 0 processes of a job that asks for 1 GPU"):
+        picking.open_pool(context, setup, 10, {"ray": True, "device": "gpu"})
 
 
 class Still:
