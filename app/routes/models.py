@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from app import premises
@@ -218,10 +218,14 @@ def benchmark(model: int, at: premises.At, person: login.Labeler) -> JobCard:
 
 
 @router.get("/projects/{project}/benchmarks")
-def benchmarks(project: str, at: premises.At) -> list[ClusterBenchmark]:
-    """What more processes brought, benchmark beside benchmark, the newest first."""
+def benchmarks(
+    project: str,
+    at: premises.At,
+    jobs: Annotated[list[int], Query(alias="job", default_factory=list, max_length=scalings.SHOWN)],
+) -> list[ClusterBenchmark]:
+    """What more processes brought, the newest first; tables of that one and of those named."""
     with at.read() as session:
-        return scalings.of_project(session, premises.project(session, project).id)
+        return scalings.of_project(session, premises.project(session, project).id, jobs)
 
 
 @router.post("/models/{model}/publish", status_code=201)

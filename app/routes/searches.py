@@ -23,6 +23,7 @@ from backend.models import searches, trials
 from backend.models.search import insight, standings
 from backend.models.search.insight import Insight
 from backend.models.search.standings import Step
+from backend.models.trials import RANDOM
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 
@@ -39,6 +40,7 @@ class SearchForm(BaseModel):
     family: str = Field(max_length=40)
     trials: int = 0
     hours: float = 0.0
+    method: str = Field(RANDOM, max_length=40)
     space: str = Field("", max_length=1000)
     start: str = Field("", max_length=1000)
     parameters: dict[str, int | float | str] = Field(default_factory=dict, max_length=30)
@@ -94,6 +96,7 @@ class SearchCard:
     state: JobState
     at: datetime
     job: int | None
+    method: str
     space: str
     trials: int
     hours: float
@@ -160,6 +163,7 @@ def begin(project: str, body: SearchForm, at: premises.At, person: login.Labeler
             body.family,
             trials=body.trials,
             hours=body.hours,
+            method=body.method,
             space=body.space,
             start=detection.own_model(body.start),
             parameters=body.parameters,
@@ -229,7 +233,7 @@ def stop_trial(search: int, trial: int, at: premises.At, person: login.Labeler) 
     """End one trial after its epoch; the search goes on."""
     with at.write() as session:
         found = searches.get(session, search)
-        trials.stop(session, search, trial)
+        searches.stop_trial(session, search, trial)
         return _card(found, trials.counts(session, search))
 
 
@@ -252,6 +256,7 @@ def _card(search: Search, counts: Mapping[str, int]) -> SearchCard:
         state=search.state,
         at=search.at,
         job=search.job_id,
+        method=search.method,
         space=search.space,
         trials=search.trials,
         hours=search.hours,

@@ -33,8 +33,8 @@
  *   score?: number, precision?: number | null, recall?: number | null, f1?: number | null}} ClassFigures
  * @typedef {{job: number, state: JobState, family: string, scaling: string, repeats: number,
  *   epochs: number, images: number, author: string, at: string, about: Record<string, string>,
- *   lines: Line[]}} ClusterBenchmark
- * @typedef {{labels: string[], matrix: number[][], score?: number, run?: number}} Confusion
+ *   configurations: number, lines: Line[]}} ClusterBenchmark
+ * @typedef {{labels: string[], matrix: number[][], score?: number}} Confusion
  * @typedef {{id: number, sha256: string, name: string}} Cover
  * @typedef {{recall: number[], precision: number[], score: number[]}} CurvePoints
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number | null}}
@@ -201,17 +201,20 @@
  *   seconds?: number, key?: string}} Save
  * @typedef {{version: number}} Saved
  * @typedef {{low: number, high: number, detections: number, boards: number}} ScoreBin
- * @typedef {{id: number, family: string, state: JobState, at: string, job: number | null, space: string,
- *   trials: number, hours: number, seconds: number, epochs: number, stopping: boolean, figure: string,
- *   counts: Record<string, number>, best: number | null, model: string, verdict: string}} SearchCard
+ * @typedef {{id: number, family: string, state: JobState, at: string, job: number | null, method: string,
+ *   space: string, trials: number, hours: number, seconds: number, epochs: number, stopping: boolean,
+ *   figure: string, counts: Record<string, number>, best: number | null, model: string, verdict: string}}
+ *   SearchCard
  * @typedef {{spaces: Record<string, string>, searches: SearchCard[]}} SearchChoice
- * @typedef {{id: number, family: string, state: JobState, at: string, job: number | null, space: string,
- *   trials: number, hours: number, seconds: number, epochs: number, stopping: boolean, figure: string,
- *   counts: Record<string, number>, best: number | null, model: string, verdict: string,
+ * @typedef {{id: number, family: string, state: JobState, at: string, job: number | null, method: string,
+ *   space: string, trials: number, hours: number, seconds: number, epochs: number, stopping: boolean,
+ *   figure: string, counts: Record<string, number>, best: number | null, model: string, verdict: string,
  *   leaders: TrialCard[], under_way: TrialCard[], trouble: TrialCard | null, rise: Step[]}} SearchDetails
- * @typedef {{family: string, trials?: number, hours?: number, space?: string, start?: string,
- *   parameters?: Record<string, number | number | string>, seed?: number | null, key?: string}} SearchForm
- * @typedef {{state?: string, address?: string, jobs?: number[], nodes?: Node[], free?: Amounts}} Sight
+ * @typedef {{family: string, trials?: number, hours?: number, method?: string, space?: string,
+ *   start?: string, parameters?: Record<string, number | number | string>, seed?: number | null,
+ *   key?: string}} SearchForm
+ * @typedef {{state?: string, address?: string, cards?: boolean, jobs?: number[], nodes?: Node[],
+ *   free?: Amounts}} Sight
  * @typedef {{truths: number, map: number | null, map50: number | null, map50_95: number | null}}
  *   SizeFigures
  * @typedef {{state: Record<string, number>, split: Record<string, number>, golden: Record<string, number>}}

@@ -13,6 +13,7 @@ import { noSuch, nothingChosen } from "../../common/nothing.js";
 import { follow } from "../projects/transfers.js";
 import { ago, count, share, span } from "../../common/words.js";
 
+const MOST_OPENED = 20;
 const STATES = { training: "Training", ready: "Ready", failed: "Failed", cancelled: "Cancelled" };
 
 /** @param {HTMLElement} element */
@@ -44,6 +45,8 @@ class Models {
     this.scaled = h("div");
     /** @type {string | undefined} the cluster benchmarks that are drawn */
     this.drawn = undefined;
+    /** @type {Set<number>} those of which the table was opened */
+    this.opened = new Set();
     this.sheet = h("div.sheet", {}, h("h1", {}, "Models"), this.list, this.told, this.scaled);
   }
 
@@ -58,7 +61,7 @@ class Models {
     const of = project(), path = `/api/projects/${encodeURIComponent(of)}`;
     return this.reading.show(
       of,
-      () => Promise.all(["models", "benchmarks"].map((name) => get(`${path}/${name}`))),
+      () => Promise.all(["models", `benchmarks${this.asked()}`].map((name) => get(`${path}/${name}`))),
       ([found, measured]) => {
         this.compare(measured);
         return this.take(found);
@@ -71,7 +74,20 @@ class Models {
     const now = JSON.stringify(found);
     if (now === this.drawn) return;
     this.drawn = now;
-    fill(this.scaled, benchmarks(found));
+    fill(this.scaled, benchmarks(found, this.opened, (one, open) => this.toggle(one, open)));
+  }
+
+  /** The tables that were opened, as they are asked for. */
+  asked() {
+    const opened = [...this.opened].slice(-MOST_OPENED).map((job) => `job=${job}`).join("&");
+    return opened && `?${opened}`;
+  }
+
+  /** @param {import("../../common/answers.js").ClusterBenchmark} one @param {boolean} open */
+  toggle(one, open) {
+    if (open) this.opened.add(one.job);
+    else this.opened.delete(one.job);
+    if (open && !one.lines.length) attempt(() => this.load());
   }
 
   /** @param {Model[]} found */

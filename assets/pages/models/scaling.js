@@ -20,33 +20,41 @@ const HEADS = [
   "Cost of 1,000",
 ];
 
-/** @param {Benchmark[]} found the newest first */
-export function benchmarks(found) {
+/**
+ * @param {Benchmark[]} found the newest first @param {ReadonlySet<number>} opened
+ * @param {(one: Benchmark, open: boolean) => void} toggle the table of one is wanted, or no more
+ */
+export function benchmarks(found, opened, toggle) {
   if (found.length === 0) return null;
   return h(
     "section.panel",
     { "aria-label": "Cluster benchmarks" },
     h("header", {}, h("h2", {}, "Cluster benchmarks")),
-    h("div.inside", {}, found.map((one, at) => benchmark(one, at === 0))),
+    h(
+      "div.inside",
+      {},
+      found.map((one, at) => benchmark(one, at === 0 || opened.has(one.job), toggle)),
+    ),
   );
 }
 
-/** @param {Benchmark} one @param {boolean} open */
-function benchmark(one, open) {
+/** @param {Benchmark} one @param {boolean} open @param {(one: Benchmark, open: boolean) => void} toggle */
+function benchmark(one, open, toggle) {
   const words = [
     one.family,
     one.scaling === "weak" ? "each process as much as one (weak)" : "all share the work of one (strong)",
-    `${many(one.repeats, "time")} each`,
+    `${many(one.configurations, "configuration")}, ${many(one.repeats, "time")} each`,
     one.state === "done" ? ago(one.at) : one.state,
   ];
-  return h(
+  const element = /** @type {HTMLDetailsElement} */ (h(
     "details",
-    { open },
+    { open, ontoggle: () => toggle(one, element.open) },
     h("summary", {}, h("b", {}, `Job ${one.job}`), ` ${words.join(", ")}`),
     facts(one),
-    h("div", { style: { overflowX: "auto" } }, table(one)),
+    one.lines.length > 0 && h("div", { style: { overflowX: "auto" } }, table(one)),
     one.lines.some((line) => line.speedup) && chart(one.lines),
-  );
+  ));
+  return element;
 }
 
 /** @param {Benchmark} one */

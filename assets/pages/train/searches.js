@@ -1,6 +1,6 @@
 /** Searches for better parameters on the page: asked for, watched trial by trial, steered. */
 
-import { field, fill, h, redraw } from "../../common/dom.js";
+import { field, fill, h, redraw, select } from "../../common/dom.js";
 import { get, send, token } from "../../common/net.js";
 import { attempt, toast } from "../../common/site.js";
 import { many, share, span } from "../../common/words.js";
@@ -16,6 +16,7 @@ import { seen } from "./insight.js";
 
 const OPEN = ["queued", "running", "paused"];
 const MORE = 10;
+const PAGE = 50; // trials in an answer
 const CURVES = 8;
 
 export class Searches {
@@ -33,10 +34,14 @@ export class Searches {
     this.trials = h("input", { type: "number", min: 1, value: 20 });
     this.epochs = h("input", { type: "number", min: 1, placeholder: "as above" });
     this.space = h("input", { type: "text", maxLength: 1000 });
+    this.method = select([["random", "By chance"], ["guided", "Near what did well"]], "random");
     /** @type {import("../../common/answers.js").Insight} */
     this.insight = { ended: 0, axes: [], lines: [] };
+    this.drawn = ""; // what was shown of the newest one; of one that has ended nothing changes
     this.known = ""; // of which search, with how many trials at their end, that is
     this.read = { search: 0, pages: 0 }; // how many pages of all its trials are read
+    /** @type {Trial[]} of those the first ones, which have all ended and change no more */
+    this.settled = [];
     this.form = h(
       "details.inside.for-labeler",
       {},
@@ -46,6 +51,7 @@ export class Searches {
         { style: { marginTop: "8px" } },
         field("Trials", this.trials),
         field("Epochs of each", this.epochs),
+        field("How values are chosen", this.method),
       ),
       field("What is tried", this.space, "A range or a choice a parameter; all else stays as above."),
       h("div.row", { style: { marginTop: "8px" } }, h("button", { onclick: () => this.begin() }, "Search")),
@@ -68,6 +74,9 @@ export class Searches {
     const typing = document.activeElement === this.space;
     if (fresh || (!this.space.value && !typing)) this.chosen();
     const newest = found.searches[0];
+    const now = JSON.stringify([newest, this.read]);
+    if (newest && now === this.drawn && !OPEN.includes(newest.state)) return;
+    this.drawn = "";
     if (!newest) return fill(this.found);
     /** @type {Details} */
     const details = await get(`/api/searches/${newest.id}`);
@@ -81,6 +90,7 @@ export class Searches {
       [details, curves, others, this.insight],
       () => this.shown(details, curves, others),
     );
+    this.drawn = now;
   }
 
   /** The curves of the best, of the defaults and of what is under way. @param {Details} search */
@@ -102,16 +112,17 @@ export class Searches {
 
   /** All trials up to where somebody has read on. @param {Details} search */
   async others(search) {
-    if (this.read.search !== search.id) this.read = { search: search.id, pages: 0 };
-    /** @type {Trial[]} */
-    const found = [];
-    for (let page = 0; page < this.read.pages; page++) {
+    if (this.read.search !== search.id) this.read = { search: search.id, pages: 0 }, this.settled = [];
+    const found = [...this.settled];
+    while (found.length < this.read.pages * PAGE) {
       const after = found.at(-1)?.number ?? -1;
       /** @type {Trial[]} */
       const more = await get(`/api/searches/${search.id}/trials?after=${after}`);
       found.push(...more);
-      if (!more.length) break;
+      if (more.length < PAGE) break;
     }
+    const first = found.findIndex((one) => one.state === "running");
+    this.settled = first < 0 ? found : found.slice(0, first);
     return found;
   }
 
@@ -125,6 +136,7 @@ export class Searches {
         seed,
         parameters: { ...parameters, ...epochs },
         trials: Number(this.trials.value),
+        method: this.method.value,
         space: this.space.value,
         key: token(),
       });
@@ -252,9 +264,10 @@ function told(search) {
   const ended = Object.entries(search.counts).map(([state, number]) => `${number} ${state}`).join(", ");
   const of = search.trials ? many(search.trials, "trial") : `${search.hours} hours`;
   const stopping = search.stopping && OPEN.includes(search.state) ? ", stopping" : "";
-  return `${search.state}${stopping}: ${of} of ${many(search.epochs, "epoch")}${ended ? `, ${ended}` : ""}; ${
-    span(search.seconds)
-  } so far.`;
+  const guided = search.method === "guided" ? ", near what did well" : "";
+  return `${search.state}${stopping}: ${of} of ${many(search.epochs, "epoch")}${guided}${
+    ended ? `, ${ended}` : ""
+  }; ${span(search.seconds)} so far.`;
 }
 
 /** @param {string} words */

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from backend import families
@@ -26,7 +26,10 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class ClusterBenchmark:
-    """A benchmark with its table; `about` is what it ran on and with which release."""
+    """A benchmark with its table; `about` is what it ran on and with which release.
+
+    `configurations` is how many lines the table has, though a list of many may leave them out.
+    """
 
     job: int
     state: JobState
@@ -38,6 +41,7 @@ class ClusterBenchmark:
     author: str
     at: datetime
     about: Mapping[str, str]
+    configurations: int
     lines: Sequence[Line]
 
 
@@ -121,12 +125,18 @@ def of_job(session: Session, job_id: int) -> ClusterBenchmark:
     return _benchmark(queue.get(session, job_id), measured(session, job_id))
 
 
-def of_project(session: Session, project_id: int, limit: int = SHOWN) -> list[ClusterBenchmark]:
-    """The newest first."""
+def of_project(
+    session: Session, project_id: int, opened: Collection[int] = ()
+) -> list[ClusterBenchmark]:
+    """The newest first; only that one and those that are `opened` have the lines of their table."""
     query = select(JobRow).filter_by(project_id=project_id, kind=kinds.Scale.kind)
-    rows = session.scalars(query.order_by(JobRow.id.desc()).limit(limit)).all()
-    turns = _measured_of(session, [row.id for row in rows])
-    return [_benchmark(queue.to_job(session, row), turns[row.id]) for row in rows]
+    rows = session.scalars(query.order_by(JobRow.id.desc()).limit(SHOWN)).all()
+    ids = [row.id for row in rows]
+    whole = [*ids[:1], *(id for id in ids[1:] if id in opened)]
+    others = [id for id in ids if id not in whole]
+    turns = _measured_of(session, whole) | _measured_of(session, others, TurnRow.number == 0)
+    found = [_benchmark(queue.to_job(session, row), turns[row.id]) for row in rows]
+    return [one if one.job in whole else replace(one, lines=()) for one in found]
 
 
 def _benchmark(job: Job, found: Sequence[MeasuredTurn]) -> ClusterBenchmark:
@@ -145,14 +155,17 @@ def _benchmark(job: Job, found: Sequence[MeasuredTurn]) -> ClusterBenchmark:
         job.author,
         job.at,
         {name: str(value) for name, value in about.items()},
+        len(plan.configurations),
         scaling_table.lines(plan, found),
     )
 
 
-def _measured_of(session: Session, jobs: Sequence[int]) -> dict[int, list[MeasuredTurn]]:
-    """The turns of several benchmarks at once."""
+def _measured_of(
+    session: Session, jobs: Sequence[int], *which: ColumnElement[bool]
+) -> dict[int, list[MeasuredTurn]]:
+    """The turns of several benchmarks at once, all or those."""
     found: dict[int, list[MeasuredTurn]] = {job: [] for job in jobs}
-    query = select(TurnRow).where(TurnRow.job_id.in_(jobs))
+    query = select(TurnRow).where(TurnRow.job_id.in_(jobs), *which)
     for row in session.scalars(query.order_by(TurnRow.job_id, TurnRow.number)):
         found[row.job_id].append(_measured(row))
     return found

@@ -45,7 +45,7 @@ GET /api/projects/{project}/images/{image}/around project=project image=image cl
 GET /api/projects/{project}/images/{image}/unlabelled project=project image=image class~called
  group~group
 GET /api/projects/{project}/members project=project
-GET /api/projects/{project}/benchmarks project=project
+GET /api/projects/{project}/benchmarks project=project job~job
 GET /api/projects/{project}/models project=project
 GET /api/projects/{project}/overview project=project run=run group~group class~called | since
  until

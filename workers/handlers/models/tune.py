@@ -71,12 +71,6 @@ def _carry_out(study: Study, request: kinds.Tune, ray: Any) -> None:
                 pool.run()
         except Enough as why:  # while there was no place for any trial
             study.end_all(str(why))
-<<<<<<< HEAD:workers/handlers/models/tune.py
-            return
-        with TrialPool(study, hands) as pool:
-            pool.run()
-=======
->>>>>>> 793b028 (Hear Stop all while no place stands, and count free cards by node):workers/handlers/tune.py
     elif len(places := seats.of_machine(need, request.at_once, most)) > 1:
         with TrialPool(study, Processes(places)) as pool:
             pool.run()
