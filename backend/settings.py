@@ -56,6 +56,7 @@ class Settings(BaseSettings):
         description="an existing Ray cluster, its token in RAY_AUTH_TOKEN or ~/.ray/auth_token; "
         "default: a local one",
     )
+    ray_open: bool = Field(False, description="join a Ray cluster that asks nobody for a token")
     node_minutes: float = Field(
         30.0, gt=0, description="minutes that a job waits for nodes that a Ray cluster starts"
     )

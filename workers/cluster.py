@@ -47,11 +47,14 @@ def join(context: Context) -> Any:
     ready = context.cluster()
     if ready.get("token"):
         os.environ.update(LOOPBACK, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=ready["token"])
-    return connect(ready["address"])
+    return connect(ready["address"], f"loupe job {context.job.id} ({context.job.kind})")
 
 
-def connect(address: str) -> Any:
-    """Connect this process to a cluster; "local" starts one that ends with this process."""
+def connect(address: str, name: str = "loupe") -> Any:
+    """Connect this process to a cluster; "local" starts one that ends with this process.
+
+    By the name people know in Ray's own tools whose actors are whose.
+    """
     prepare(address)
     if (door := _door(address)) and not _is_open(*door):
         raise Unavailable(f"{_named(address)} does not answer: nothing listens there.")
@@ -71,7 +74,7 @@ def connect(address: str) -> Any:
                     address=address,
                     log_to_driver=False,
                     logging_level="ERROR",
-                    namespace="loupe",
+                    namespace=name,
                     **own,
                 )
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
@@ -132,6 +135,7 @@ def main(descriptor: int) -> None:
     wire.write_to(journal.cluster_log_path(settings.home))
     try:
         ray = connect(settings.ray_address or "local")
+        _refuse_open(settings)
     except (Refused, Unavailable) as error:
         line.say({"error": str(error), "for_good": isinstance(error, Refused)})
         return
@@ -143,6 +147,15 @@ def main(descriptor: int) -> None:
         if line.stopping.wait(EVERY):
             break
     ray.shutdown()
+
+
+def _refuse_open(settings: Settings) -> None:
+    """Whoever reaches a cluster that asks for no token can run anything on all of its machines."""
+    if settings.ray_address and not settings.ray_open and not _has_token():
+        raise Refused(
+            f"{_named(settings.ray_address)} asks nobody for a token, so whoever reaches it can "
+            "run anything on it: start it with one, or allow it with LOUPE_RAY_OPEN=true."
+        )
 
 
 def _fall(vital: list[psutil.Process]) -> None:

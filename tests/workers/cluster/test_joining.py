@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,9 +50,16 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     """A cluster with one node of two cores."""
+    with started(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN) as made:
+        yield made
+
+
+@contextmanager
+def started(**own: str) -> Iterator[Cluster]:
+    """A head of one node, in a folder of its own."""
     folder = Path(tempfile.mkdtemp(prefix="lp", dir="/tmp"))
     port = running.free_port()
-    own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN, "RAY_USAGE_STATS_ENABLED": "0"}
+    own |= {"RAY_USAGE_STATS_ENABLED": "0"}
     options = ["--head", "--block", f"--port={port}", "--num-cpus=2", f"--temp-dir={folder}"]
     head = subprocess.Popen(
         [sys.executable, "-c", HEAD, "start", *options, "--include-dashboard=false"],
@@ -161,3 +169,18 @@ def test_a_cluster_that_is_not_there_is_told(house: running.House) -> None:
     assert told.message.startswith(
         f"The Ray cluster at {nowhere} (setting LOUPE_RAY_ADDRESS) does not answer: "
     )
+
+
+def test_a_cluster_that_asks_for_no_token_is_joined_only_where_that_is_meant(
+    house: running.House,
+) -> None:
+    with started(RAY_AUTH_MODE="disabled") as open_:
+        alone = {"LOUPE_RAY_ADDRESS": open_.address, "RAY_AUTH_TOKEN_PATH": "/nowhere"}
+        house.start_worker(**alone)
+        refused = house.until_ended(house.put(check()))
+        assert (refused.state, refused.attempt) == (JobState.FAILED, 1)
+        assert "asks nobody for a token" in refused.error
+        house.stop()
+        house.start_worker(**alone, LOUPE_RAY_OPEN="true")
+        assert house.until_ended(house.put(check())).state is JobState.DONE
+        house.stop()
