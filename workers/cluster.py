@@ -10,6 +10,7 @@ import contextlib
 import os
 import secrets
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -37,6 +38,7 @@ QUIET = {
 # Ray's own way to stay on this machine, made for others than Linux: nobody else reaches a port.
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 OWN = {"include_dashboard": False}
+STRANGER = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"
 EVERY = 3.0
 LOOK = 0.5
 
@@ -151,11 +153,20 @@ def main(descriptor: int) -> None:
 
 def _refuse_open(settings: Settings) -> None:
     """Whoever reaches a cluster that asks for no token can run anything on all of its machines."""
-    if settings.ray_address and not settings.ray_open and not _has_token():
+    if settings.ray_address and not settings.ray_open and not _asks(settings.ray_address):
         raise Refused(
             f"{_named(settings.ray_address)} asks nobody for a token, so whoever reaches it can "
             "run anything on it: start it with one, or allow it with LOUPE_RAY_OPEN=true."
         )
+
+
+def _asks(address: str) -> bool:
+    """Whether a stranger is sent away, tried by a process that shows no token, if we have one."""
+    if not _has_token():
+        return False
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+    stranger = [sys.executable, "-P", "-c", STRANGER, address]
+    return subprocess.run(stranger, env={**bare, "RAY_AUTH_MODE": "disabled"}).returncode != 0
 
 
 def _fall(vital: list[psutil.Process]) -> None:

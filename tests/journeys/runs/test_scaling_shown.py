@@ -39,6 +39,11 @@ def test_what_more_processes_bring_stands_under_models(desk: Page, idle: Site) -
         expect(row).to_contain_text(said)
     expect(table.get_by_role("row").last).to_contain_text("room for 2 processes")
     expect(table.get_by_role("group", name="Speed-up over processes")).to_be_visible()
+    with idle.database.write.begin() as session:
+        scalings.ask(session, project.id, "yolo", plan, parameters={"batch": 4}, seed=1)
+    expect(row).to_be_hidden()  # the newest stands open, and others wait to be asked for
+    table.get_by_text(f"Job {job.id}").click()
+    expect(row).to_contain_text("1.50 ×")
     none_yet = desk.get_by_text("Train the first one")
     expect(none_yet).to_be_visible()
     with idle.database.write.begin() as session:

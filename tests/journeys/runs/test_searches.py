@@ -34,10 +34,12 @@ def test_a_search_is_asked_for_watched_and_steered(desk: Page, idle: Site) -> No
     desk.goto(f"/?project={project.id}&tab=train")
     desk.get_by_text("Search for better parameters").click()
     desk.get_by_label("Trials", exact=True).fill("6")
+    desk.get_by_label("How values are chosen").select_option("guided")
     desk.get_by_role("button", name="Search", exact=True).click()
     panel = desk.get_by_role("region", name="Searches")
     expect(panel.get_by_text("queued: 6 trials")).to_be_visible()
     search = newest(idle, project.id)
+    assert search.method == "guided"
     tried(idle, search, 0.5, 0.75)
     with idle.database.write.begin() as session:
         job = claims.claim(session, "test", kinds.Lane.LONG)

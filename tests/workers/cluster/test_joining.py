@@ -181,6 +181,9 @@ def test_a_cluster_that_asks_for_no_token_is_joined_only_where_that_is_meant(
         assert (refused.state, refused.attempt) == (JobState.FAILED, 1)
         assert "asks nobody for a token" in refused.error
         house.stop()
+        house.start_worker(LOUPE_RAY_ADDRESS=open_.address, RAY_AUTH_TOKEN=TOKEN)
+        assert "asks nobody for a token" in house.until_ended(house.put(check())).error
+        house.stop()
         house.start_worker(**alone, LOUPE_RAY_OPEN="true")
         assert house.until_ended(house.put(check())).state is JobState.DONE
         house.stop()
