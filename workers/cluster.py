@@ -165,8 +165,14 @@ def _asks(address: str) -> bool:
     if not _has_token():
         return False
     bare = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
-    stranger = [sys.executable, "-P", "-c", STRANGER, address]
-    return subprocess.run(stranger, env={**bare, "RAY_AUTH_MODE": "disabled"}).returncode != 0
+    tried = subprocess.run(
+        [sys.executable, "-P", "-c", STRANGER, address],
+        env={**bare, "RAY_AUTH_MODE": "disabled"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    return tried.returncode != 0
 
 
 def _fall(vital: list[psutil.Process]) -> None:
