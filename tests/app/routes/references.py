@@ -109,7 +109,7 @@ POST /api/projects/{project}/import project=project .token=token | .path .format
 POST /api/projects/{project}/judge project=project .token=token .model=version | .split .iou
 POST /api/projects/{project}/purge project=project
 POST /api/projects/{project}/remove project=project .name=project
-POST /api/projects/{project}/searches project=project .start=version .key~key | .family .trials
+POST /api/projects/{project}/searches project=project .start=version .key~key | .family .method .trials
  .hours .space .parameters .seed
 POST /api/projects/{project}/training project=project .start=version .key~key | .family
  .parameters .seed
