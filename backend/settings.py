@@ -9,7 +9,14 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from backend import prices
 from backend.errors import Invalid, Unavailable
+
+
+def _prices(text: str) -> str:
+    """Refuse what is no price."""
+    prices.read([text])
+    return text
 
 
 class Settings(BaseSettings):
@@ -57,6 +64,9 @@ class Settings(BaseSettings):
         "default: a local one",
     )
     ray_open: bool = Field(False, description="join a Ray cluster that asks nobody for a token")
+    node_prices: Annotated[str, AfterValidator(_prices)] = Field(
+        "", description="what an hour of a node costs by type or name, g5.xlarge=1.20,node=0.30"
+    )
     node_minutes: float = Field(
         30.0, gt=0, description="minutes that a job waits for nodes that a Ray cluster starts"
     )

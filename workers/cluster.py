@@ -33,6 +33,9 @@ QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS": "0",
+    # A file of Ray's logs, and how many before it are kept; Ray's own bound is 3 GB each.
+    "RAY_ROTATION_MAX_BYTES": "20000000",
+    "RAY_ROTATION_BACKUP_COUNT": "1",
     "YOLO_VERBOSE": "false",
 }
 # Ray's own way to stay on this machine, made for others than Linux: nobody else reaches a port.
@@ -222,7 +225,8 @@ def _has_token() -> bool:
 
 
 def _node(node: dict[str, Any]) -> dict[str, Any]:
-    return {"name": node["NodeManagerHostname"], **_amounts(node["Resources"])}
+    kind = node.get("Labels", {}).get("ray.io/node-type", "")
+    return {"name": node["NodeManagerHostname"], "kind": kind, **_amounts(node["Resources"])}
 
 
 def _amounts(resources: dict[str, float]) -> dict[str, float]:

@@ -35,6 +35,7 @@ class Keeper:
     _dead: Child | None = None
     _broken: bool = False
     _began: float = 0.0
+    temp_mb: float = 0.0
 
     def want(self, who: Child) -> None:
         """Tell the address to a job's process as soon as it is known."""
@@ -76,6 +77,7 @@ class Keeper:
         state = "ready" if self._ready else "starting" if self._child else "off"
         sees: Sight = {"state": state, "address": self._ready.get("address", "")}
         sees["cards"] = cards.can_be_had(self.settings)
+        sees["temp_mb"] = self.temp_mb
         sees["jobs"] = list(jobs.values())
         if self._seen:
             sees["nodes"] = [_with_jobs(node, jobs) for node in self._seen["nodes"]]
@@ -146,6 +148,7 @@ def _with_jobs(node: Mapping[str, Any], jobs: Mapping[int, int]) -> Node:
             others += actors
     return {
         "name": node["name"],
+        "kind": node.get("kind", ""),
         "cores": node["cores"],
         "gpus": node["gpus"],
         "memory_gb": node["memory_gb"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -17,6 +18,7 @@ from backend.jobs import holder
 
 NAME = "loupe-"
 TRIES = 20
+LOGS, MOST = "logs", 500_000_000  # where Ray's processes write, and from which size on it is swept
 
 
 def folder(pid: int) -> Path:
@@ -71,3 +73,37 @@ def clear_dead() -> None:
         dead = pid.isdecimal() and not psutil.pid_exists(int(pid))
         if dead and path.lstat().st_uid == os.getuid():
             clear(int(pid))
+
+
+def sweep(most: int = MOST) -> int:
+    """Keep what Ray's processes have said within so many bytes, and tell how many our folders take.
+
+    Of those that have ended the oldest goes first; what is written down by the living stays.
+    """
+    ours = f"{NAME}{holder.space()}-*"
+    files = [one for path in folder(0).parent.glob(ours) for one in _files(path)]
+    total = sum(size for _, size in files)
+    for path, size in files:
+        if total <= most:
+            break
+        if LOGS in path.parts and _is_of_the_dead(path):
+            path.unlink(missing_ok=True)
+            total -= size
+    return total
+
+
+def _files(home: Path) -> list[tuple[Path, int]]:
+    """All that is in a folder, the oldest first; what goes while we look counts nothing."""
+    found = []
+    for path in home.rglob("*"):
+        with suppress(OSError):
+            told = path.lstat()
+            if stat.S_ISREG(told.st_mode):
+                found.append((told.st_mtime, path, told.st_size))
+    return [(path, size) for _, path, size in sorted(found)]
+
+
+def _is_of_the_dead(path: Path) -> bool:
+    """Ray names the files of a process by its number, at their end."""
+    number = re.search(r"[-_](\d+)(?:\.\d+)?\.(?:log|out|err)(?:\.\d+)?$", path.name)
+    return number is not None and not psutil.pid_exists(int(number[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Literal
@@ -13,10 +14,12 @@ from app import premises
 from app.edge import login, pools
 from app.routes import job_cards
 from app.routes.job_cards import JobCard, JobCounts, JobList, LogTail
+from backend import prices
 from backend.domain import FINAL, JobEvent, JobState
 from backend.errors import NotFound
-from backend.jobs import journal, kinds, listing, outlook, presence, queue
+from backend.jobs import journal, kinds, listing, outlook, presence, queue, usage
 from backend.jobs.presence import Presence
+from backend.jobs.usage import Asked, Use
 from backend.projects import catalogue
 
 router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES], route_class=pools.Pooled)
@@ -74,11 +77,39 @@ def counts(at: premises.At) -> JobCounts:
     return JobCounts(found[JobState.QUEUED], found[JobState.RUNNING], found[JobState.PAUSED])
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterCard:
+    """The workers that live with what each sees, and what the jobs are that their nodes carry.
+
+    `costs` is what an hour of all nodes costs that a worker sees, by its name, where it is known.
+    """
+
+    workers: Sequence[Presence]
+    jobs: Mapping[int, Asked]
+    costs: Mapping[str, float]
+
+
 @router.get("/cluster")
-def cluster(at: premises.At) -> list[Presence]:
+def cluster(at: premises.At) -> ClusterCard:
     """The workers that live, and the cluster as each sees it."""
+    known = prices.read([at.settings.node_prices])
     with at.read() as session:
-        return presence.living(session)
+        workers = presence.living(session)
+        jobs = usage.asked(session, {job for one in workers for job in one.sees.get("jobs", ())})
+    costs = {one.name: prices.of(known, _names(one)) for one in workers}
+    return ClusterCard(workers, jobs, {name: cost for name, cost in costs.items() if cost})
+
+
+@router.get("/use")
+def use(at: premises.At) -> list[Use]:
+    """Who used the machines in the last day, and for what."""
+    with at.read() as session:
+        return usage.of_last_day(session)
+
+
+def _names(one: Presence) -> list[tuple[str, ...]]:
+    """Type and name of each node."""
+    return [(node.get("kind", ""), node["name"]) for node in one.sees.get("nodes", ())]
 
 
 @router.get("/{job}")

@@ -9,6 +9,7 @@
  * @typedef {{between_boards: Kappa, between_detections: Kappa, within_boards: Kappa,
  *   within_detections: Kappa}} Agreement
  * @typedef {{cores: number, gpus: number, memory_gb: number}} Amounts
+ * @typedef {{title: string, author: string, since: string | null}} Asked
  * @typedef {{runs: RunCard[], jobs: JobCard[]}} AtWork
  * @typedef {{name: string, low: number, high: number, explains: number | null}} Axis
  * @typedef {{job: JobCard, model: ModelCard}} BegunTraining
@@ -34,6 +35,7 @@
  * @typedef {{job: number, state: JobState, family: string, scaling: string, repeats: number,
  *   epochs: number, images: number, author: string, at: string, about: Record<string, string>,
  *   configurations: number, lines: Line[]}} ClusterBenchmark
+ * @typedef {{workers: Presence[], jobs: Record<string, Asked>, costs: Record<string, number>}} ClusterCard
  * @typedef {{labels: string[], matrix: number[][], score?: number}} Confusion
  * @typedef {{id: number, sha256: string, name: string}} Cover
  * @typedef {{recall: number[], precision: number[], score: number[]}} CurvePoints
@@ -142,7 +144,7 @@
  * @typedef {{old: string, new: string}} NewPassword
  * @typedef {{name: string, task?: Task, classes?: readonly string[]}} NewProject
  * @typedef {{id: number}} NextImage
- * @typedef {{cores: number, gpus: number, memory_gb: number, name: string, free: Amounts,
+ * @typedef {{cores: number, gpus: number, memory_gb: number, name: string, kind: string, free: Amounts,
  *   jobs: Record<string, number>, others: number}} Node
  * @typedef {{confidence?: number | null, runtime?: string | null, precision?: string | null,
  *   again?: boolean | null, device?: string | null, workers?: number | null, memory_gb?: number | null}}
@@ -213,8 +215,8 @@
  * @typedef {{family: string, trials?: number, hours?: number, method?: string, space?: string,
  *   start?: string, parameters?: Record<string, number | number | string>, seed?: number | null,
  *   key?: string}} SearchForm
- * @typedef {{state?: string, address?: string, cards?: boolean, jobs?: number[], nodes?: Node[],
- *   free?: Amounts}} Sight
+ * @typedef {{state?: string, address?: string, cards?: boolean, temp_mb?: number, jobs?: number[],
+ *   nodes?: Node[], free?: Amounts}} Sight
  * @typedef {{truths: number, map: number | null, map50: number | null, map50_95: number | null}}
  *   SizeFigures
  * @typedef {{state: Record<string, number>, split: Record<string, number>, golden: Record<string, number>}}
@@ -250,6 +252,7 @@
  * @typedef {{job: JobCard, width: number, height: number}} TriedPicture
  * @typedef {{action: string, value: string, images: number[]}} UndoStep
  * @typedef {{name: string, bytes: number}} UploadedFile
+ * @typedef {{title: string, author: string, jobs: number, seconds: number}} Use
  * @typedef {{boxes: number, images: number, put_away: number}} Uses
  * @typedef {{total: number, classes: Record<string, number>, tiles: WallTile[]}} WallPage
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number, idx: number,

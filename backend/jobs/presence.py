@@ -28,9 +28,13 @@ class Amounts(TypedDict):
 
 
 class Node(Amounts):
-    """A machine of the cluster; `jobs` has the processes of each job, `others` those of others."""
+    """A machine of the cluster; `jobs` has the processes of each job, `others` those of others.
+
+    `kind` is what its cluster calls its type, if it has any.
+    """
 
     name: str
+    kind: str
     free: Amounts
     jobs: dict[str, int]
     others: int
@@ -39,12 +43,14 @@ class Node(Amounts):
 class Sight(TypedDict, total=False):
     """A worker's jobs and its cluster: off, starting or ready.
 
-    `cards` is whether its jobs could come by a card at all.
+    `cards` is whether its jobs could come by a card at all, `temp_mb` what the temp files of its
+    processes take, those of its own Ray cluster among them.
     """
 
     state: str
     address: str
     cards: bool
+    temp_mb: float
     jobs: list[int]
     nodes: list[Node]
     free: Amounts

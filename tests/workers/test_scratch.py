@@ -41,6 +41,25 @@ def test_what_a_killed_process_leaves_is_cleared(
     assert sorted(tmp_path.iterdir()) == sorted([ours, others])
 
 
+def test_what_rays_dead_have_said_is_kept_within_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    logs = scratch.own() / "session_1" / "logs"
+    logs.mkdir(parents=True)
+    dead, lives = 999999999, os.getpid()
+    names = [f"worker-ab-01000000-{dead}.out", f"python-core-worker-ab_{dead}.log"]
+    names += [f"event_CORE_WORKER_{dead}.log", f"worker-ab-01000000-{lives}.err", "raylet.out"]
+    for at, name in enumerate(names):
+        (logs / name).write_bytes(b"x" * 1000)
+        os.utime(logs / name, (at, at))
+    assert scratch.sweep(6000) == 5000
+    assert scratch.sweep(4000) == 4000
+    assert {one.name for one in logs.iterdir()} == set(names[1:])
+    assert scratch.sweep(0) == 2000
+    assert {one.name for one in logs.iterdir()} == set(names[3:])
+
+
 def test_the_folder_of_another_container_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

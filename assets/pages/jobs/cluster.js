@@ -1,13 +1,15 @@
 /** The cluster as its workers see it: nodes, what is free, whose work they carry. */
 
 import { h } from "../../common/dom.js";
-import { ago, count, many } from "../../common/words.js";
+import { ago, count, many, span } from "../../common/words.js";
 
 /** @typedef {import("../../common/answers.js").Node} Node */
+/** @typedef {import("../../common/answers.js").ClusterCard} Card */
+/** @typedef {import("../../common/answers.js").Use} Use */
 
-/** What stands under Cluster. @param {import("../../common/answers.js").Presence[]} workers */
-export function cluster(workers) {
-  if (workers.length === 0) {
+/** What stands under Cluster. @param {Card} card */
+export function cluster(card) {
+  if (card.workers.length === 0) {
     return h(
       "p",
       {},
@@ -17,7 +19,7 @@ export function cluster(workers) {
       ".",
     );
   }
-  return workers.map((one) =>
+  return card.workers.map((one) =>
     h(
       "div",
       { style: { display: "grid", gap: "8px" } },
@@ -31,10 +33,55 @@ export function cluster(workers) {
           `on ${one.host}, process ${one.pid}, since ${ago(one.started)}`,
           does(one.sees.jobs ?? []),
         ),
+        one.sees.temp_mb !== undefined && h("span", {}, h("b", {}, "Temp files "), size(one.sees.temp_mb)),
+        card.costs[one.name] &&
+          h("span", {}, h("b", {}, "Costs "), `${card.costs[one.name].toFixed(2)} an hour`),
       ),
-      nodes(one.sees),
+      nodes(one.sees, card.jobs),
     )
   );
+}
+
+/** Who used the machines in the last day. @param {readonly Use[]} found */
+export function used(found) {
+  if (!found.length) return null;
+  return h(
+    "details",
+    {},
+    h("summary", {}, `The last day: ${span(found.reduce((sum, one) => sum + one.seconds, 0))} of jobs`),
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["What", "Asked by", "Jobs", "Time"].map((name, at) => h(`th${at > 1 ? ".number" : ""}`, {}, name)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        found.map((one) =>
+          h(
+            "tr",
+            {},
+            h("td", {}, one.title),
+            h("td", {}, one.author || "–"),
+            h("td.number", {}, count(one.jobs)),
+            h("td.number", {}, span(one.seconds)),
+          )
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {number} mb */
+function size(mb) {
+  return mb < 1000 ? `${Math.ceil(mb)} MB` : `${(mb / 1000).toFixed(1)} GB`;
 }
 
 /** @param {number[]} jobs */
@@ -42,8 +89,8 @@ function does(jobs) {
   return jobs.length > 0 && `, carries out ${jobs.map((id) => `#${id}`).join(", ")}`;
 }
 
-/** @param {import("../../common/answers.js").Sight} sees */
-function nodes(sees) {
+/** @param {import("../../common/answers.js").Sight} sees @param {Card["jobs"]} jobs */
+function nodes(sees, jobs) {
   const rows = sees.nodes ?? [];
   if (!rows.length) {
     return h(
@@ -69,12 +116,12 @@ function nodes(sees) {
           h(
             "tr",
             {},
-            h("td.mono", {}, node.name),
+            h("td.mono", {}, node.kind ? `${node.kind}, ${node.name}` : node.name),
             h("td.number", {}, count(node.cores)),
             h("td.number", {}, count(node.gpus)),
             h("td.number", {}, `${node.memory_gb} GB`),
             h("td.number", {}, count(node.free.cores)),
-            h("td", {}, carries(node)),
+            h("td", {}, carries(node, jobs)),
           )
         ),
       ),
@@ -87,11 +134,14 @@ function nodes(sees) {
   ];
 }
 
-/** Which jobs have processes on a node. @param {Node} node */
-function carries(node) {
-  const ours = Object.entries(node.jobs).map(([job, processes]) =>
-    `#${job} (${many(processes, "process", "processes")})`
-  );
+/** Which jobs have processes on a node, and who has asked for them. @param {Node} node @param {Card["jobs"]} jobs */
+function carries(node, jobs) {
+  const ours = Object.entries(node.jobs).map(([job, processes]) => {
+    const asked = jobs[Number(job)];
+    const by = asked?.author ? `, asked by ${asked.author}` : "";
+    const since = asked?.since ? `, begun ${ago(asked.since)}` : "";
+    return `#${job} ${asked?.title ?? ""}${by}${since} (${many(processes, "process", "processes")})`;
+  });
   const others = node.others ? [many(node.others, "process of others", "processes of others")] : [];
-  return [...ours, ...others].join(", ") || "–";
+  return [...ours, ...others].join("; ") || "–";
 }

@@ -1,14 +1,16 @@
 /** Jobs: what runs, waits and is done, who asked, how long still; the log; the cluster. */
 
 import { sure, verbs } from "./actions.js";
-import { cluster } from "./cluster.js";
-import { fill, h, select } from "../../common/dom.js";
+import { cluster, used } from "./cluster.js";
+import { fill, h, redraw, select } from "../../common/dom.js";
 import { Log } from "./log.js";
 import { get, send } from "../../common/net.js";
 import { Reading } from "../../common/reading.js";
 import { state, times, what, WORDS } from "./row.js";
 import { warehouse } from "./warehouse.js";
 import { attempt, page, poll, project } from "../../common/site.js";
+
+const USED = 60_000; // milliseconds between two looks at the last day
 
 /** @param {HTMLElement} element */
 export function mount(element) {
@@ -20,7 +22,7 @@ export function mount(element) {
 
 /** @typedef {import("../../common/answers.js").JobCard} Job */
 /** @typedef {import("../../common/answers.js").JobList} Listing */
-/** @typedef {import("../../common/answers.js").Presence} Worker */
+/** @typedef {import("../../common/answers.js").ClusterCard} Cluster */
 /** @typedef {import("../../common/answers.js").WarehouseCard} Warehouse */
 
 class Jobs {
@@ -35,7 +37,10 @@ class Jobs {
     this.filter = { project: "", kind: "", author: "", state: "" };
     this.open = h("div");
     this.done = h("div");
-    this.cluster = h("div.inside");
+    this.machines = h("div");
+    this.used = h("div");
+    this.looked = -Infinity; // when it was asked who used them
+    this.cluster = h("div.inside", {}, this.machines, this.used);
     this.warehouse = h("section.panel", { hidden: true });
     this.lists = h(
       "div",
@@ -68,8 +73,8 @@ class Jobs {
     );
   }
 
-  /** @param {[Listing, Worker[], Warehouse]} found */
-  async take([jobs, workers, stands]) {
+  /** @param {[Listing, Cluster, Warehouse]} found */
+  async take([jobs, machines, stands]) {
     this.offer(jobs);
     this.names = jobs.projects;
     this.list(
@@ -84,9 +89,19 @@ class Jobs {
       jobs.done,
       this.filtered() ? "Nothing of this kind has ended." : "Nothing is done yet.",
     );
-    fill(this.cluster, cluster(workers));
+    fill(this.machines, cluster(machines));
+    await this.use();
     warehouse(this.warehouse, stands, () => this.load());
     await Promise.all([...this.opened.values()].map((log) => log.load()));
+  }
+
+  /** Who used the machines, which changes slowly. */
+  async use() {
+    if (Date.now() - this.looked < USED) return;
+    this.looked = Date.now();
+    /** @type {import("../../common/answers.js").Use[]} */
+    const found = await get("/api/jobs/use");
+    redraw(this.used, found, () => used(found));
   }
 
   filtered() {

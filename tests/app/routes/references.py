@@ -19,6 +19,7 @@ GET /api/changes
 GET /api/images/{image}/history image=image | before
 GET /api/jobs project=project | kind author state before limit
 GET /api/jobs/cluster
+GET /api/jobs/use
 GET /api/jobs/counts
 GET /api/jobs/{job} job=job
 GET /api/jobs/{job}/events job=job | since
@@ -109,8 +110,8 @@ POST /api/projects/{project}/import project=project .token=token | .path .format
 POST /api/projects/{project}/judge project=project .token=token .model=version | .split .iou
 POST /api/projects/{project}/purge project=project
 POST /api/projects/{project}/remove project=project .name=project
-POST /api/projects/{project}/searches project=project .start=version .key~key | .family .method .trials
- .hours .space .parameters .seed
+POST /api/projects/{project}/searches project=project .start=version .key~key | .family .trials
+ .method .hours .space .parameters .seed
 POST /api/projects/{project}/training project=project .start=version .key~key | .family
  .parameters .seed
 POST /api/projects/{project}/training/check project=project .start=version .key~key | .family

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import update
 
 from app import server
 from app.premises import Premises
 from backend.domain import Box, Detection, Run, RunImage
-from backend.jobs import kinds, queue
+from backend.errors import Invalid
+from backend.jobs import holder, kinds, presence, queue
 from backend.labels import bulk, images
 from backend.labels.images import NewImage
 from backend.models import snapshots
@@ -25,12 +28,14 @@ from backend.review.overview import keeping
 from backend.runs import detection
 from backend.settings import Settings
 from backend.storage import findings
-from backend.storage.tables import SearchRow, TrialRow
+from backend.storage.tables import JobRow, SearchRow, TrialRow
+from backend.storage.types import now
 from tests.app.conftest import HERE
 from tests.statements import heard
 
 ASSETS = Path(__file__).parents[3] / "assets"
 FEW, MANY = 60, 600
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 MARKS = {one.name for one in fields(changes.Marks)}
 BOXES = tuple(Box(n, 0.0, n + 1.0, 9.0, "spur") for n in range(5))
 CALL = re.compile(r"\n  poll\(\"\w+\", [\d.]+, \[([^\]]*)\]")
@@ -144,6 +149,44 @@ def test_ten_times_the_trials_are_no_longer_answer(
         answers.append((len(statements), len(answer.content)))
     assert answers[1][0] == answers[0][0]
     assert max(size for _, size in answers) < 9000
+
+
+def test_the_use_of_the_last_day_is_summed_by_kind_and_person(
+    filled: Premises, asking: TestClient
+) -> None:
+    with filled.write() as session:
+        project = catalogue.create(session, "used").id
+        for author, at in (("ann", now()), ("bob", now()), ("ann", now()), ("cay", LONG_AGO)):
+            job = queue.enqueue(session, kinds.Check(project), author=author)
+            ended = {"state": "done", "started": at, "finished": at}
+            session.execute(update(JobRow).filter_by(id=job.id).values(**ended))
+    found = asking.get("/api/jobs/use").json()
+    by = {one["author"]: one["jobs"] for one in found if one["title"] == "Check of the worker"}
+    assert (by["ann"], by["bob"], "cay" in by) == (2, 1, False)
+
+
+def test_a_cluster_tells_who_asked_for_what_it_carries_and_what_it_costs(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, node_prices="large=1.2,node=0.3")
+    premises = server.open_premises(settings)
+    free = {"cores": 1.0, "gpus": 0.0, "memory_gb": 1.0}
+    with premises.write() as session:
+        job = queue.enqueue(session, kinds.Check(catalogue.create(session, "b").id), author="ann")
+        node = {"name": "left", "free": free, "jobs": {str(job.id): 2}, "others": 0, **free}
+        sees = {"state": "ready", "temp_mb": 7.0, "jobs": [job.id], "nodes": [
+            {**node, "kind": "large"}, {**node, "kind": ""},
+        ]}  # fmt: skip
+        presence.show(session, holder.me(), cast("presence.Sight", sees))
+    with TestClient(server.create(premises), base_url=HERE) as client:
+        told = client.get("/api/jobs/cluster").json()
+    assert told["jobs"][str(job.id)] == {
+        "title": "Check of the worker",
+        "author": "ann",
+        "since": None,
+    }
+    assert told["costs"] == {holder.me(): 1.5}
+    premises.database.close()
+    with pytest.raises(Invalid, match="NODE=NUMBER"):
+        Settings(home=tmp_path, node_prices="dear")
 
 
 def test_many_cluster_benchmarks_cost_the_queries_of_one(

@@ -38,8 +38,10 @@ def place(tmp_path: Path) -> Iterator[Place]:
     curves.forget()
 
 
-def ask(place: Place, count: int, pause: float, share: float = 1.0) -> searches.Begun:
-    project = place.sample(12)
+def ask(
+    place: Place, count: int, pause: float, share: float = 1.0, images: int = 12
+) -> searches.Begun:
+    project = place.sample(images)
     with place.database.write.begin() as session:
         return searches.ask(
             session, project, curves.NAME, trials=count, seed=1, share=share,
@@ -125,7 +127,7 @@ def test_a_killed_actor_and_a_killed_node_cost_an_epoch_each(place: Place) -> No
 
 def check_stopping_where_no_place_stands(place: Place, cluster: Nodes) -> None:
     """The last card goes; whoever watches ends the search while it waits for another."""
-    begun = ask(place, 50, 0.1)
+    begun = ask(place, 50, 0.1, images=13)
     process = begin(place, cluster)
     until_epochs(process, story(place, begun), 12)
     nodes.end(cluster.nodes[1])

@@ -1,0 +1,67 @@
+"""Who used the machines in the last day, and for what: the time between start and end of jobs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from backend.jobs import kinds, listing
+from backend.storage import tables
+from backend.storage.types import now
+
+Row = tables.JobRow
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What jobs of a kind took of the last day, asked for by somebody."""
+
+    title: str
+    author: str
+    jobs: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a job is, who asked for it, and since when it runs."""
+
+    title: str
+    author: str
+    since: datetime | None
+
+
+def of_last_day(session: Session) -> list[Use]:
+    """Who had most, first; a job that runs counts until now."""
+    end = now()
+    begin = end - DAY
+    columns = (Row.kind, Row.author, Row.started, Row.finished)
+    query = select(*columns).where(
+        Row.kind.not_in(listing.ANSWERS),
+        Row.started.is_not(None),
+        or_(Row.finished >= begin, Row.state.in_(listing.OPEN)),
+    )
+    taken: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for kind, author, started, finished in session.execute(query):
+        seconds = ((finished or end) - max(started, begin)).total_seconds()
+        taken[kind, author].append(max(0.0, seconds))
+    found = [
+        Use(kinds.find(kind).title, author, len(each), round(sum(each), 1))
+        for (kind, author), each in taken.items()
+    ]
+    return sorted(found, key=lambda one: -one.seconds)
+
+
+def asked(session: Session, ids: Collection[int]) -> dict[int, Asked]:
+    """What these jobs are."""
+    columns = (Row.id, Row.kind, Row.author, Row.started)
+    found = session.execute(select(*columns).where(Row.id.in_(ids))) if ids else ()
+    return {
+        id: Asked(kinds.find(kind).title, author, started) for id, kind, author, started in found
+    }
