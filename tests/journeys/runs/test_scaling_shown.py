@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from backend.jobs import queue
 from backend.models import trainings
 from backend.models.scaling import scaling_plan, scalings
 from backend.models.scaling.scaling_plan import Plan, Turn
@@ -40,10 +41,13 @@ def test_what_more_processes_bring_stands_under_models(desk: Page, idle: Site) -
     expect(table.get_by_role("row").last).to_contain_text("room for 2 processes")
     expect(table.get_by_role("group", name="Speed-up over processes")).to_be_visible()
     with idle.database.write.begin() as session:
+        queue.cancel(session, job.id)
         scalings.ask(session, project.id, "yolo", plan, parameters={"batch": 4}, seed=1)
-    expect(row).to_be_hidden()  # the newest stands open, and others wait to be asked for
+    desk.reload()  # the newest stands open, and others wait to be asked for
+    expect(table.get_by_text("Not measured yet").first).to_be_visible()
+    expect(table.get_by_text("1.50 ×")).to_have_count(0)
     table.get_by_text(f"Job {job.id}").click()
-    expect(row).to_contain_text("1.50 ×")
+    expect(table.get_by_text("1.50 ×")).to_be_visible()
     none_yet = desk.get_by_text("Train the first one")
     expect(none_yet).to_be_visible()
     with idle.database.write.begin() as session:
