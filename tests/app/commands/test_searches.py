@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from app import terminal
 from backend import settings
 from backend.domain import TrialState
+from backend.jobs import cards
 from backend.models import searches, trials
 from backend.storage import engine
 from tests.app.conftest import Said
@@ -76,3 +80,36 @@ def test_a_search_that_makes_no_sense_is_one_sentence(loupe: Said) -> None:
     assert "no parameter 'lr" in loupe(*wrong, "--trials", "3", "--space", "lrr=1..3")[2]
     assert "has no search yet" in loupe("trials", "demo")[2]
     assert {loupe(*wrong)[0], loupe("trials", "demo")[0]} == {1}
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (("--space", "tolerance=3..3"), "empty"),
+        (("--space", "tolerance=3..1"), "reversed"),
+        (("--space", "mosaic=0..1"), "golden has no parameter 'mosaic'"),
+        (("--trials", "0"), "needs a budget"),
+        (("--device", "gpu"), "no machine here has one: ask for the device cpu"),
+        (("--share", "0.5", "--device", "cpu"), "a part of a card, and the device is cpu"),
+        (("--method", "brave"), "There is no method 'brave'"),
+    ],
+)
+def test_nonsense_is_one_sentence_before_anything_begins(
+    loupe: Said, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], sentence: str
+) -> None:
+    monkeypatch.setattr(cards, "DRIVERS", ())
+    loupe.json("sample", "demo", "--images", "12")
+    code, out, told = loupe("tune", "demo", "--family", "golden", "--trials", "3", *more)
+    assert (code, out) == (1, "")
+    assert sentence in " ".join(told.split())
+    assert (loupe.json("jobs"), loupe.json("models", "demo")) == ([], [])
+
+
+def test_who_waits_for_a_search_sees_one_line_whatever_comes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with terminal.share("Search (job 1)", quiet=False) as told:
+        for number in range(500):
+            told(number / 500, f"Trial {number // 10} of 50: Epoch {number % 10}")
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines()) <= 2) == ("", True)
