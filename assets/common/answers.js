@@ -36,7 +36,7 @@
  *   epochs: number, images: number, author: string, at: string, about: Record<string, string>,
  *   configurations: number, lines: Line[]}} ClusterBenchmark
  * @typedef {{workers: Presence[], jobs: Record<string, Asked>, costs: Record<string, number>}} ClusterCard
- * @typedef {{labels: string[], matrix: number[][], score?: number}} Confusion
+ * @typedef {{labels: string[], matrix: number[][], score?: number, run?: number}} Confusion
  * @typedef {{id: number, sha256: string, name: string}} Cover
  * @typedef {{recall: number[], precision: number[], score: number[]}} CurvePoints
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number | null}}
