@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -44,6 +44,11 @@ class PublishedLayout:
     def has(self, name: str, wanted: PublishedLayout) -> bool:
         """Whether a kind is known to be there, with whichever columns; not of another place."""
         return self.place == wanted.place and name in self.kinds
+
+    def only(self, there: Collection[str]) -> PublishedLayout:
+        """What is left of it where only these tables are there; its views ask all of them."""
+        left = {name: told for name, told in self.kinds.items() if KINDS[name].table in there}
+        return self if left == dict(self.kinds) else replace(self, views="", kinds=left)
 
 
 def of(address: Address) -> PublishedLayout:

@@ -78,7 +78,8 @@ class _Loader:
             with self._beating(), self._scratch() as folder, self._connected(folder) as warehouse:
                 self._sweep(warehouse)
                 self._lay(warehouse)
-                self._publish(warehouse)
+                with self._noticing(warehouse):
+                    self._publish(warehouse)
         except LeaseLost:
             raise
         except LoupeError as error:
@@ -197,6 +198,31 @@ class _Loader:
         with self.database.write.begin() as session:
             ledger.fence(session, self.load)
             ledger.set_laid(session, "")
+
+    @contextmanager
+    def _noticing(self, warehouse: Warehouse) -> Iterator[None]:
+        """What goes wrong as somebody has dropped a table of ours there is mended next time."""
+        try:
+            yield
+        except Unavailable as error:
+            if not (lost := self._lost(warehouse)):
+                raise
+            told = f"The warehouse has lost {', '.join(lost)}; the next load makes it anew."
+            raise Unavailable(told) from error
+
+    def _lost(self, warehouse: Warehouse) -> list[str]:
+        """The tables that it had and has not got any more, which are forgotten."""
+        try:
+            there = warehouse.tables()
+        except Unavailable:  # nobody answers: nothing is known
+            return []
+        with self.database.write.begin() as session:
+            ledger.fence(session, self.load)
+            known = layouts.read(ledger.laid(session))
+            left = known.only(there)
+            if left != known:
+                ledger.set_laid(session, str(left))
+        return [KINDS[name].table for name in known.kinds if name not in left.kinds]
 
     def _failed(self, reason: str) -> None:
         spent = self.warehouse.statements if self.warehouse else 0

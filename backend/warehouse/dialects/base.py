@@ -31,6 +31,9 @@ class Warehouse(Protocol):
     def lay(self) -> None:
         """Make the tables and views, and add the columns that are missing."""
 
+    def tables(self) -> set[str]:
+        """The names of the tables that are there, also after a statement that was refused."""
+
     def newest(self) -> int:
         """The highest version of any row."""
 

@@ -85,6 +85,12 @@ class Postgresql:
                 self._do(f"CREATE VIEW {name} AS {select}")
         self.commit()
 
+    def tables(self) -> set[str]:
+        with self._told():
+            self.connection.rollback()
+        found = self._do("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+        return {name for (name,) in found}
+
     def newest(self) -> int:
         return self._one(base.newest()) or 0
 

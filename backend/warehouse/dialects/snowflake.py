@@ -82,6 +82,9 @@ class Snowflake:
             # Who may read a view today may read it after an upgrade, too.
             self._do(f"CREATE OR REPLACE VIEW {name} COPY GRANTS AS {select}")
 
+    def tables(self) -> set[str]:
+        return set(self._columns())
+
     def newest(self) -> int:
         return int(self._one(base.newest()) or 0)
 

@@ -58,6 +58,10 @@ class Sqlite:
             self._do(f"DROP VIEW IF EXISTS {name}")
             self._do(f"CREATE VIEW {name} AS {select}")
 
+    def tables(self) -> set[str]:
+        found = self._do("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return {name for (name,) in found}
+
     def newest(self) -> int:
         return self._one(base.newest()) or 0
 

@@ -6,6 +6,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import func, select
 
@@ -16,7 +17,7 @@ from backend.storage.tables import DetectionRow, LoadRow, OutboxRow, RunImageRow
 from backend.warehouse import ledger, outbox, standing
 from tests import databases, warehouses
 from tests.backend.warehouse.finding import find, once, until_frozen
-from tests.warehouses import Publishing
+from tests.warehouses import Place, Publishing
 
 PATIENCE = 120.0
 STEPS = ("reading", "staging run_image", "merging run_image", "counting detection", "loaded")
@@ -137,6 +138,32 @@ def test_what_a_lost_warehouse_had_is_published_anew(file: Publishing) -> None:
         assert standing.is_due(session, there.settings)
     there.load()
     once(there, 20)
+
+
+def drop(place: Place, table: str) -> None:
+    """Drop a table as an administrator might, with the views that ask it."""
+    if place.url.startswith("postgresql"):
+        with psycopg.connect(place.url.replace("+psycopg", "")) as connection:
+            connection.execute(f"DROP TABLE {table} CASCADE")
+    elif place.port:
+        place.change(f"DROP TABLE {table}")
+    else:
+        place.ask(f"DROP TABLE {table}")
+
+
+def test_a_table_that_was_dropped_is_told_made_anew_and_filled(house: Publishing) -> None:
+    find(house.database, 7)
+    house.load()
+    drop(house.place, "loupe_detection")
+    find(house.database, 8)
+    assert house.start().wait(PATIENCE) == 1
+    with house.database.read() as session:
+        (last,) = ledger.loads(session, 1)
+    assert last.error == "The warehouse has lost loupe_detection; the next load makes it anew."
+    house.load()
+    rows = "SELECT count(*), count(DISTINCT run_id), count(DISTINCT image_id) FROM loupe_found"
+    assert house.place.ask(rows) == [(400, 2, 20)]
+    assert house.place.ask("SELECT count(*) FROM loupe_seen") == [(40,)]
 
 
 def test_a_restored_home_publishes_over_what_is_newer(file: Publishing) -> None:
