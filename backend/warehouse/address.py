@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -28,6 +29,9 @@ SECRET = (
 SHOWN = ("user", "role", "warehouse", "database", "schema")
 # What may stand in the query of a Snowflake URL: no secret, and nothing that changes where it goes.
 ALLOWED = (NAMED, "warehouse", "role")
+# What of a PostgreSQL URL's query says where it leads, as the rest of the URL does.
+LEADING = ("host", "hostaddr", "port", "dbname", "service")
+SEARCH_PATH = re.compile(r"(?:-c\s*|--)search[_-]path=((?:\\.|[^\s\\])+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class Address:
         place = (self.url.host, self.url.port, self.url.database, self.url.query.get(NAMED))
         named = [self.options.get(key) for key in ("database", "schema")]
         told: tuple[Any, ...] = (self.dialect, *place, *named)
+        if self.dialect == "postgresql":
+            told += _led(self.url)
         if known := _connection(self):
             # The same name may lead elsewhere tomorrow.
             told += tuple(known.get(key) for key in ("account", "host", "database", "schema"))
@@ -99,11 +105,33 @@ def named(address: Address) -> Mapping[str, Any]:
     return {**{key: known[key] for key in SHOWN if key in known}, **address.options}
 
 
+def schema(address: Address) -> str:
+    """The schema of a PostgreSQL that tables are made in, as far as the URL says."""
+    first = _search_path(address.url).partition(",")[0].strip()
+    return first[1:-1].replace('""', '"') if first.startswith('"') else first.lower()
+
+
 def hidden(address: Address) -> list[str]:
     """Every secret that is sent there, to be looked for in what comes back."""
     known = _connection(address)
     given = [one.get_secret_value() for one in address.secrets.values()]
     return [one for one in (*given, *(str(known[key]) for key in SECRET if key in known)) if one]
+
+
+def _led(url: URL) -> tuple[str, ...]:
+    """Which server and schemas the query of a PostgreSQL URL leads to, if it says so."""
+    path = _search_path(url)
+    return (
+        *(f"{name}={url.query[name]}" for name in LEADING if name in url.query),
+        *([f"search_path={path}"] if path else []),
+    )
+
+
+def _search_path(url: URL) -> str:
+    options = url.query.get("options", ())
+    told = options if isinstance(options, str) else " ".join(options)
+    found = SEARCH_PATH.findall(told)
+    return found[-1].replace("\\", "") if found else ""  # of several the last one counts
 
 
 def _connection(address: Address) -> Mapping[str, Any]:
@@ -125,13 +153,17 @@ def _connection(address: Address) -> Mapping[str, Any]:
 def _apart(address: Address, settings: Settings) -> Address:
     """A warehouse is never the database that it is filled from."""
     ours = make_url(settings.operational_url)
-    same = [(one.host, one.port, one.database) for one in (ours, address.url)]
+    same = [(one.host, one.port, one.database, _server(one)) for one in (ours, address.url)]
     if ours.get_backend_name() == address.dialect and same[0] == same[1]:
         raise Refused(
             f"{SETTING} names the operational database, which results never leave; name another "
             "database, or unset it."
         )
     return address
+
+
+def _server(url: URL) -> list[Any]:
+    return [url.query.get(name) for name in LEADING]
 
 
 def _without_password(url: URL) -> tuple[URL, dict[str, Any], dict[str, SecretStr]]:

@@ -101,7 +101,13 @@ def script(address: Address) -> list[str]:
         name, user = (
             quoted(one, "postgresql") for one in (address.url.database, address.url.username)
         )
-        return [f"CREATE DATABASE {name};", f"GRANT CREATE, USAGE ON SCHEMA public TO {user};"]
+        said = addresses.schema(address)
+        schema = quoted(said, "postgresql") if said else "public"
+        return [
+            f"CREATE DATABASE {name};",
+            *([f"CREATE SCHEMA IF NOT EXISTS {schema};"] if said else []),
+            f"GRANT CREATE, USAGE ON SCHEMA {schema} TO {user};",
+        ]
     options = addresses.named(address)
     database, schema = quoted(options.get("database")), quoted(options.get("schema"))
     house, role = quoted(options.get("warehouse")), quoted(options.get("role"))

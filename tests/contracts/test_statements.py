@@ -22,7 +22,7 @@ QUOTING = {"quoted", "_quoted", "in_sql", "_column", "literal"}
 OURS = {"kind.table", "kind.name", "kind.view", "one.name", "one.column", "TYPES[one.type]"}
 PARTS = {
     "account.py": {"schema", "name", "columns", "form"},
-    "administration.py": {"database", "house", "name", "place", "role", "user"},
+    "administration.py": {"database", "house", "name", "place", "role", "schema", "user"},
     "base.py": {"mark", "news", "source", "values", "where"},
     "boards.py": {"board", "columns", "place", "where"},
     "example.py": {"whole", "nodes", "place", "listed", "role"},
@@ -31,7 +31,7 @@ PARTS = {
         "was", "weight", "when", "table.name", "given[event]",
     },
     "picture_views.py": {"text", "texts", "told", "BASE64[dialect]"},
-    "postgresql.py": {"columns", "name", "said", "select", "staging", "where", "role"},
+    "postgresql.py": {"columns", "name", "said", "select", "staging", "where", "role", "schema"},
     "snowflake.py": {
         "columns", "name", "names", "news", "path", "place", "same", "select", "source",
         "staging", "table", "told", "where",

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from backend.errors import Unavailable
+from backend.warehouse import address as addresses
 from backend.warehouse import queries
 from backend.warehouse.address import SETTING, Address
 from backend.warehouse.dialects import base
@@ -38,9 +39,8 @@ TAKEN = (
     "UNION ALL SELECT viewname FROM pg_views "
     "WHERE schemaname = current_schema() AND lower(definition) NOT LIKE '%loupe_%'"
 )
-NAME = "loupe load"
+NAME = "loupe load"  # and of which place: loads of others are not ours to end
 PATIENCE = {
-    "application_name": NAME,
     "connect_timeout": 10,
     "tcp_user_timeout": 60_000,  # milliseconds
     "keepalives_idle": 20,
@@ -60,12 +60,14 @@ class Postgresql:
             ) from error
         self.error = psycopg.Error
         self.address = address
+        self.name = f"{NAME} {address.digest}"
         self.statements = 0
         password = address.secrets.get("password")
         url = address.url.set(drivername="postgresql").render_as_string(hide_password=False)
         secret = {"password": password.get_secret_value()} if password else {}
         with self._told():
-            self.connection = psycopg.connect(url, **{**_patience(address), **secret})
+            patience = {**_patience(address), "application_name": self.name}
+            self.connection = psycopg.connect(url, **{**patience, **secret})
         self._open = ExitStack()
         self._copy: Any = None
 
@@ -146,7 +148,7 @@ class Postgresql:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s "
             "AND datname = current_database() AND usename = current_user "
             "AND pid <> pg_backend_pid()",
-            [NAME],
+            [self.name],
         )
 
     def ask(self, sql: str, values: Mapping[str, Any]) -> Answer:
@@ -157,13 +159,15 @@ class Postgresql:
             return queries.answer([one.name for one in found.description or ()], found.fetchall())
 
     def check(self) -> dict[str, Any]:
-        who, role, where, version, may = self._do(
+        who, role, where, schema, version, may = self._do(
             "SELECT current_user, quote_ident(current_user), "
-            "current_database() || '.' || current_schema(), "
-            "current_setting('server_version'), "
+            "concat_ws('.', current_database(), current_schema()), "
+            "quote_ident(current_schema()), current_setting('server_version'), "
             "has_schema_privilege(current_schema(), 'CREATE')"
         ).fetchone()
-        missing = [] if may else [f"GRANT CREATE, USAGE ON SCHEMA public TO {role};"]
+        missing = [] if may else [f"GRANT CREATE, USAGE ON SCHEMA {schema} TO {role};"]
+        if schema is None:
+            missing = [f"no schema is in use: does that of the search_path of {SETTING} exist?"]
         return {"who": who, "where": where, "version": f"PostgreSQL {version}", "missing": missing}
 
     def close(self) -> None:
@@ -203,10 +207,11 @@ class Postgresql:
         lines = [" ".join(line.split()) for line in str(error).splitlines() if line.strip()]
         said = (lines or [type(error).__name__])[0].rpartition(" failed: ")[2].rstrip(".")
         if getattr(error, "sqlstate", None) == "42501":
+            schema = addresses.schema(self.address) or "public"
             return (
                 f"The warehouse refuses: {said}. An administrator can allow it: "
-                "GRANT CREATE, USAGE ON SCHEMA public TO the user of {SETTING};"
-            ).replace("{SETTING}", SETTING)
+                f"GRANT CREATE, USAGE ON SCHEMA {schema} TO the user of {SETTING};"
+            )
         return f"The warehouse {self.address.shown} does not take it: {said}. Is {SETTING} right?"
 
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import make_url
 
 from backend import settings
-from backend.errors import Invalid, LoupeError
+from backend.errors import Invalid, LoupeError, Unavailable
 from backend.warehouse import address, administration
 from backend.warehouse.address import Address
 from backend.warehouse.dialects.postgresql import Postgresql
@@ -154,9 +154,36 @@ def test_a_connection_that_leads_elsewhere_is_another_place(
     assert said(monkeypatch, tmp_path, warehouse_url=url).digest not in digests
 
 
+def test_a_schema_of_the_same_database_is_another_place() -> None:
+    def digest(query: str) -> str:
+        return Address("postgresql", make_url(f"postgresql://me@here/x{query}")).digest
+
+    plain = digest("")
+    same = ("?sslmode=require", "?options=-c%20statement_timeout%3D7s", "?connect_timeout=3")
+    assert {digest(one) for one in same} == {plain}
+    other = ("?options=-csearch_path%3Da", "?options=-c%20search_path%3Db", "?host=/run/other")
+    assert len({plain, *map(digest, other)}) == 4
+    assert digest("?options=--search-path%3Db") == digest(other[1])
+    last = "?options=-csearch_path%3Da%20-csearch_path%3Db"
+    assert digest(last) == digest(other[1])
+
+
 def test_patience_that_the_url_names_counts_and_the_rest_is_ours(postgres: str) -> None:
     url = make_url(databases.new_postgres_database(postgres))
     said = url.set(query={"options": "-c statement_timeout=7s", "connect_timeout": "3"})
     with closing(Postgresql(Address("postgresql", said.set(drivername="postgresql")))) as found:
         rows = found.ask("SHOW statement_timeout", {}).rows
         assert [*rows, *found.ask("SHOW lock_timeout", {}).rows] == [("7s",), ("1min",)]
+
+
+def test_a_load_ends_those_that_were_frozen_in_its_own_place_alone(postgres: str) -> None:
+    url = make_url(databases.new_postgres_database(postgres)).set(drivername="postgresql")
+    other = url.set(query={"options": "-csearch_path=other"})
+    frozen, beside, mine = (
+        Postgresql(Address("postgresql", one)) for one in (url, other, url)
+    )  # fmt: skip
+    with closing(mine), closing(beside), closing(frozen):
+        mine.sweep(1, [])
+        beside.tables()
+        with pytest.raises(Unavailable, match="terminating connection"):
+            frozen.tables()

@@ -30,6 +30,20 @@ def test_names_in_the_sql_are_quoted_where_they_have_to_be() -> None:
     assert "GRANT ROLE r TO USER u;" in told
 
 
+def test_a_schema_that_the_url_names_is_made_and_opened() -> None:
+    def told(query: str) -> list[str]:
+        url = make_url(f"postgresql://me@here/x{query}")
+        return administration.script(Address("postgresql", url))[1:]
+
+    assert told("") == ["GRANT CREATE, USAGE ON SCHEMA public TO me;"]
+    assert told("?options=-csearch_path%3DResults,public") == [
+        "CREATE SCHEMA IF NOT EXISTS results;", "GRANT CREATE, USAGE ON SCHEMA results TO me;",
+    ]  # fmt: skip
+    assert told('?options=-csearch_path%3D"a;B"') == [
+        'CREATE SCHEMA IF NOT EXISTS "a;B";', 'GRANT CREATE, USAGE ON SCHEMA "a;B" TO me;',
+    ]  # fmt: skip
+
+
 def test_a_name_that_the_warehouse_cannot_hold_is_refused_with_its_limit() -> None:
     assert administration.quoted("n" * 255) == "n" * 255
     assert administration.quoted("Line7", "postgresql") == '"Line7"'
