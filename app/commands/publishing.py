@@ -145,10 +145,12 @@ def _publish_files(at: tools.Tools, project: str, stage: str, as_json: bool) -> 
     known = stages.account(at.settings)
     with terminal.progress(f"Writing {project}", quiet=as_json) as told:
         where = putting.Outgoing(at.database, at.files, at.settings.cache, known, told)
-        made = putting.put(where, project, stage)
+        put = putting.put(where, project, stage)
+    made = put.exported
     if as_json:
-        terminal.document({**made.as_json(), "path": stage})
+        terminal.document({**put.as_json(), "path": stage})
     else:
+        terminal.say(f"{many(put.sent, 'file')} sent, {put.gone:,} taken away.")
         told_ = f"{many(made.images, 'image')}, {many(made.goldens, 'golden')}"
         terminal.say(f"{stage} has {told_} and {many(made.boxes, 'box', 'boxes')}.")
         if made.left_out:

@@ -77,7 +77,7 @@ def brought(
     """Bring in what the store has not got of a place; gives all that is wanted of it by name."""
     place = names.stage(said)
     with closing(SnowflakeConnection(known)) as connection:
-        place = _in_full(connection, place)
+        place = in_full(connection, place)
         with fetched.opened(_home(cache, known, place), lambda: told(0, 0)) as ledger:
             there = listed(connection, place)
             count = ledger.note(replace(one, wanted=wanted(one.name)) for one in there)
@@ -87,7 +87,7 @@ def brought(
             yield (Brought(_below(place, name), sha256) for name, sha256 in ledger.held())
 
 
-def _in_full(connection: SnowflakeConnection, place: Stage) -> Stage:
+def in_full(connection: SnowflakeConnection, place: Stage) -> Stage:
     """With the database and the schema that the connection is in."""
     if place.names == ("~",) or len(place.names) == 3:
         return place

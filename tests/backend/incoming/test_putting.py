@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,7 +75,7 @@ def test_what_was_put_on_a_stage_comes_back_as_it_was(
 ) -> None:
     house.place.change(f"CREATE STAGE IF NOT EXISTS {stage}")
     fill(sqlite, files, tmp_path / "drawn")
-    done = putting.put(outgoing(house, sqlite, files), "boards", f"@{stage}/{path}")
+    done = putting.put(outgoing(house, sqlite, files), "boards", f"@{stage}/{path}").exported
     assert (done.images, done.goldens, done.boxes) == (3, 1, 2)
     assert done.left_out == {"new": 1}
     assert not list((house.home / "cache" / "outgoing").rglob("*.png"))
@@ -102,7 +105,7 @@ def test_classes_of_pictures_come_back_and_what_is_lost_is_told(
         for name, label in zip(names, ("good", "bad", "bad"), strict=True):
             labelling.save(session, ids[name], 0, [], "ana", state=State.DONE, label=label)
     files.local_path(new[2].sha256).unlink()
-    done = putting.put(outgoing(house, sqlite, files), "parts", "@pictures/parts")
+    done = putting.put(outgoing(house, sqlite, files), "parts", "@pictures/parts").exported
     assert [(one.file, "not in the store" in one.reason) for one in done.problems] == [
         ("lost.png", True)
     ]
@@ -128,5 +131,48 @@ def test_a_place_with_files_of_somebody_else_is_left_as_it_is(
     left.mkdir(parents=True)  # as by one that was killed
     # What only begins as the place does is none of it; and once more is as good as once.
     for _ in range(2):
-        assert putting.put(where, "boards", "@pictures/a/line").images == 3
+        assert putting.put(where, "boards", "@pictures/a/line").exported.images == 3
     assert not left.exists()
+
+
+def test_once_more_only_what_is_missing_is_sent_and_what_has_gone_is_taken_away(
+    house: House, sqlite: Database, files: Files, tmp_path: Path
+) -> None:
+    fill(sqlite, files, tmp_path / "drawn")
+    where = outgoing(house, sqlite, files)
+    first = putting.put(where, "boards", "@pictures/a")
+    # The same place in other words; nothing has changed.
+    again = putting.put(where, "boards", '@s1."PICTURES"/a/')
+    assert (first.sent > 4, first.gone, again.sent, again.gone) == (True, 0, 0, 0)
+    with sqlite.write.begin() as session:
+        project = catalogue.find(session, "boards").id
+        kept = images.ids(session, project, ["a [1]/x*.png", "b/new.png"])
+        images.put_away(session, [kept["a [1]/x*.png"]])
+        labelling.save(session, kept["b/new.png"], 0, BOXES, "ana", state=State.DONE)
+    [ledger] = house.home.glob("cache/outgoing/*/sent.db")
+    with closing(sqlite3.connect(ledger)) as sent, sent:  # as by one that was killed meanwhile
+        sent.execute("UPDATE file SET token = '' WHERE name LIKE '%x*.png'")
+    third = putting.put(where, "boards", "@pictures/a")
+    # The picture, and the labels of its split, in which nothing else was.
+    assert (third.gone, 1 < third.sent < first.sent) == (2, True)
+    house.import_("back", "@pictures/a")
+    there = [row for row in told_elsewhere(house) if row]
+    assert there == [row for row in told(sqlite, "boards") if row[0] != "a [1]/x*.png"]
+
+
+def test_what_somebody_else_has_put_in_the_place_of_ours_is_left(
+    house: House, sqlite: Database, files: Files, tmp_path: Path
+) -> None:
+    fill(sqlite, files, tmp_path / "drawn")
+    where = outgoing(house, sqlite, files)
+    putting.put(where, "boards", "@pictures/a")
+    [theirs] = snow.draw(tmp_path / "other", 1, 1).values()
+    (tmp_path / "other" / "b").mkdir()
+    (tmp_path / "other" / "b" / "y?'.png").write_bytes(theirs + b"more")
+    shutil.rmtree(tmp_path / "other" / "line 0")
+    house.place.put(tmp_path / "other", "@pictures/a/images")
+    with sqlite.write.begin() as session:
+        project = catalogue.find(session, "boards").id
+        images.put_away(session, list(images.ids(session, project, ["b/y?'.png"]).values()))
+    with pytest.raises(Refused, match=r"such as .*b/y\?'.png: name a place"):
+        putting.put(where, "boards", "@pictures/a")

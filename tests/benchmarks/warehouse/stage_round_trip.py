@@ -43,7 +43,7 @@ def round_trip(folder: Path, where: warehouses.Place) -> list[results.Figure]:
     places.import_(into, str(real_data.unpacked("deeppcb")), one.settings)
     began = time.perf_counter()
     out = Outgoing(one.database, one.files, one.settings.cache, where.address)
-    done = putting.put(out, "boards", STAGE)
+    done = putting.put(out, "boards", STAGE).exported
     between = time.perf_counter()
     back = places.import_(Into(other.database, other.files, "boards", ""), STAGE, other.settings)
     ended = time.perf_counter()
