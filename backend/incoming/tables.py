@@ -26,6 +26,7 @@ from backend.incoming.fetched import Fetched, Listed
 from backend.incoming.layouts import CORNERS, ColumnRole, TableLayout
 from backend.storage.files import Files
 from backend.warehouse.dialects.snowflake_connection import SnowflakeConnection
+from backend.words import many
 
 START = "table:"
 PAGE = 200  # pictures that are asked for at once
@@ -208,7 +209,7 @@ class _Reading:
 
     def _why_not(self, name: Any, rows: Sequence[Row]) -> str:
         if not str(name or "").strip():
-            return f"{len(rows):,} rows have no file name."
+            return f"{many(len(rows), 'row')} without a file name."
         if ColumnRole.IMAGE not in self.table.layout.columns:
             return ""
         kinds = {row[HASH] for row in rows if row[LENGTH]}
@@ -264,7 +265,9 @@ class _Reading:
     def _labels(self, rows: Sequence[Row], sha256: str) -> Iterator[Labelled | Problem]:
         layout = self.table.layout
         if layout.has_boxes:
-            yield from filter(None, map(_box, rows))
+            # Rows that are alike, as of a table that was filled twice, tell of one box.
+            seen: dict[Labelled | Problem, None] = dict.fromkeys(filter(None, map(_box, rows)))
+            yield from seen
         elif rows[0].get(ColumnRole.TEXT):
             with self.files.open(sha256) as stream:
                 try:

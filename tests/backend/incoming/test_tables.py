@@ -93,7 +93,7 @@ def test_a_row_a_box_with_base64_pictures_comes_whole_with_its_reasons(
         "XMAX FLOAT, YMAX FLOAT",
         [
             (a, one, HOSTILE, 1, 2, 8.25, 9),
-            (a, one, "open", 3, 3, 9, 9),
+            *[(a, one, "open", 3, 3, 9, 9)] * 2,
             (b, two, "open", 5, 5, None, 9),
             (b, two, "open", 5, 5, 2, 9),
             (c, three, None, None, None, None, None),
@@ -114,7 +114,7 @@ def test_a_row_a_box_with_base64_pictures_comes_whole_with_its_reasons(
     assert "neither bytes nor base64" in told[f"{start}broken.png"]
     assert told[f"{start}none.png"] == "it has no picture."
     assert "several pictures under one name" in told[f"{start}twice.png"]
-    assert told[start] == "1 rows have no file name."
+    assert told[start] == "1 row without a file name."
     again = desk.take("train_images_labels")
     assert (again.images, again.skipped) == (0, 3)
 
