@@ -43,7 +43,10 @@ def warehouse(
     ] = "",
     values: Annotated[
         list[str] | None,
-        typer.Argument(help="What the query or example needs, such as run=12."),
+        typer.Argument(
+            help="What the query or example needs, such as run=12; of an example project=, voc=, "
+            "images=, family=, epochs=, size=, nodes=, workers=, device=, egress=, picture=."
+        ),
     ] = None,
     apply: Annotated[
         bool, typer.Option("--apply", help="With check: run the SQL that it prints, as --admin.")

@@ -25,7 +25,7 @@ PARTS = {
     "administration.py": {"database", "house", "name", "place", "role", "schema", "user"},
     "base.py": {"mark", "news", "source", "values", "where"},
     "boards.py": {"board", "columns", "place", "where"},
-    "example.py": {"whole", "nodes", "place", "listed", "role"},
+    "example.py": {"whole", "nodes", "one", "place", "listed", "role"},
     "outbox.py": {
         "body", "event", "gone", "head", "key", "name", "now_", "of", "on", "tail", "urgent",
         "was", "weight", "when", "table.name", "given[event]",

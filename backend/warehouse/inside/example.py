@@ -42,12 +42,14 @@ def script(address: Address, stage: Sequence[str], nodes: int, egress: str) -> l
             raise Invalid(f"{host[:80]!r} is no host with its port, such as example.org:443.")
     place = f"{database}.{schema}"
     home = [database, schema][: 3 - len(stage)]
-    whole = ".".join([*home, *map(_exactly, stage)])
+    parts = [*home, *map(_exactly, stage)]
+    whole = ".".join(parts)
     role = administration.quoted(options.get("role"))
     told = administration.script(address)
     if stage:
         told += [
             f"CREATE STAGE IF NOT EXISTS {whole};",
+            *_entered(parts, len(stage), role),
             f"GRANT READ, WRITE ON STAGE {whole} TO ROLE {role};",
         ]
     told += [
@@ -65,6 +67,13 @@ def script(address: Address, stage: Sequence[str], nodes: int, egress: str) -> l
             f"GRANT USAGE ON INTEGRATION {RULE} TO ROLE {role};",
         ]
     return told
+
+
+def _entered(parts: Sequence[str], told: int, role: str) -> list[str]:
+    """The rights to come to a stage that lies elsewhere, as far as it was said where."""
+    where = {"DATABASE": parts[:1], "SCHEMA": parts[:2]}
+    needed = list(where)[3 - told :] if told else []
+    return [f"GRANT USAGE ON {one} {'.'.join(where[one])} TO ROLE {role};" for one in needed]
 
 
 def _exactly(name: str) -> str:

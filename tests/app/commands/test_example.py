@@ -51,6 +51,10 @@ def test_the_set_up_lets_nothing_out_but_the_hosts_that_somebody_names() -> None
     assert "CREATE STAGE IF NOT EXISTS d.s.E;" in told
     whole = example.script(SNOWFLAKE, ("X", "y z", 'E"'), 5, "")
     assert 'CREATE STAGE IF NOT EXISTS X."y z"."E""";' in whole
+    assert "GRANT USAGE ON DATABASE X TO ROLE r;" in whole
+    assert 'GRANT USAGE ON SCHEMA X."y z" TO ROLE r;' in whole
+    beside = [one for one in example.script(SNOWFLAKE, ("S2", "E"), 5, "") if one not in told]
+    assert beside[1] == "GRANT USAGE ON SCHEMA d.S2 TO ROLE r;"
     assert "GRANT READ, WRITE ON STAGE d.s.E TO ROLE r;" in told
     small = example.script(SNOWFLAKE, ("day",), 5, "")
     assert 'CREATE STAGE IF NOT EXISTS d.s."day";' in small
