@@ -28,6 +28,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tests.snowflake import registry
 
 HELD = "held"  # as long as this is in that folder, nothing is handed out
+# A model of the name that stands in this file is made, and its maker gets no answer as long as the
+# file is there; the one beside it says that it was made.
+UNANSWERED, MADE = "unanswered", "made"
 FETCHED = "fetched.log"  # what was handed out, a line a file, in the folder that it runs in
 WORDS = re.compile(r"\s*(LIST|LS|GET|REMOVE|RM)\s+('(?:[^'\\]|\\.|'')*'|\S+)(.*)", re.I | re.S)
 # "If the stage name or path includes spaces or special characters, it must be enclosed in single
@@ -53,6 +56,7 @@ def _app(behind: ASGIApp) -> ASGIApp:
             answer = _taken_in(scope, _text(put[2]), _text(put[3]))
         elif known := MODELS.answer(sql, lambda one: _folder(scope, one)):
             answer = _refusal(known) if isinstance(known, str) else _rows(*known)
+            await _unanswered(sql)
         elif found := WORDS.fullmatch(sql):
             while found[1].upper() == "GET" and Path(HELD).exists():
                 await asyncio.sleep(0.02)
@@ -65,6 +69,14 @@ def _app(behind: ASGIApp) -> ASGIApp:
         await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
 
     return app
+
+
+async def _unanswered(sql: str) -> None:
+    held = Path(UNANSWERED)
+    if sql.startswith("CREATE MODEL") and held.exists() and held.read_text() in sql:
+        Path(MADE).touch()
+        while held.exists():
+            await asyncio.sleep(0.02)
 
 
 def _folder(scope: Scope, reference: str) -> Path:

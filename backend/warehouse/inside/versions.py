@@ -257,7 +257,7 @@ def _told(hidden: Sequence[str]) -> Iterator[None]:
 
     try:
         yield
-    except SnowparkClientException as error:
+    except (SnowparkClientException, DatabaseError, OperationalError) as error:
         raise Unavailable(complaints.sentence(error, hidden)) from None
-    except (DatabaseError, OperationalError) as error:
-        raise Unavailable(complaints.sentence(error, hidden)) from None
+    except (ValueError, RuntimeError) as error:  # with which the library says all else
+        raise Unavailable(complaints.sentence(error, hidden)) from error

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -27,6 +30,7 @@ from tests.workers.packages import subjects
 
 PATIENCE = 540.0  # seconds; twenty where nobody else works
 CHILD = "tests.workers.packages.registering"
+SENDER = "tests.workers.packages.sending"
 HOSTILE = "$$; DROP MODEL boards; --"
 
 
@@ -83,6 +87,47 @@ def test_a_version_is_registered_once_and_told_to_nobody_else(
     assert overhearing.heard(asked) == []
     assert not list((home.settings.home / "jobs").rglob("graph.onnx"))
     assert not re.search(warehouses.SECRET.encode(), ran.stdout + ran.stderr)
+
+
+@pytest.mark.slow
+def test_who_is_killed_while_a_version_is_made_finds_it_and_completes_it(
+    place: Warehouse, emulator_log: Path
+) -> None:
+    held, made = (emulator_log.with_name(one) for one in ("unanswered", "made"))
+    made.unlink(missing_ok=True)
+    held.write_text("KILLED")
+    try:
+        with start(place, "killed 7 pandas") as child:
+            while not made.exists():
+                assert child.poll() is None
+                time.sleep(0.05)
+            child.kill()
+    finally:
+        held.unlink()
+    assert told_of(place, "KILLED") == ("", {})
+    with start(place, "killed 7 pandas", "killed 8 pandas", "other 9 (no)requirement") as child:
+        said, _ = child.communicate(timeout=PATIENCE)
+    first, second, refused = json.loads(said.splitlines()[-1])
+    assert first == f"{place.database.upper()}.S1.KILLED"
+    assert second.startswith(f"KILLED V1 is in {place.database.upper()}.S1 already, and a version")
+    assert told_of(place, "KILLED") == ("a comment", {"tried": 1.0, "provenance": {"job": 7}})
+    assert refused.startswith("Snowflake does not take it: ")
+    assert "loupe warehouse check tells more" in refused
+
+
+def start(place: Warehouse, *said: str) -> subprocess.Popen[bytes]:
+    """Put small versions there, in a process of its own; each a name, a job, a requirement."""
+    home = {"LOUPE_WAREHOUSE_URL": place.url}
+    environment = {**os.environ, **place.environment, **home}
+    command = [sys.executable, "-W", "ignore", "-m", SENDER, *" ".join(said).split()]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
+
+
+def told_of(place: Warehouse, model: str) -> tuple[str, dict[str, Any]]:
+    """The comment and the figures of its one version."""
+    asked = f"SHOW VERSIONS IN MODEL {place.database}.S1.{model}"
+    ((_, comment, metadata, *_),) = place.ask(asked)
+    return comment, json.loads(metadata).get("metrics", {})
 
 
 def test_what_cannot_be_registered_is_said_before_anything_starts(place: Warehouse) -> None:
