@@ -1,6 +1,6 @@
 """What Snowflake's emulator does not know of models, answered before it is asked.
 
-Snowflake's own `Registry.log_model` runs to its end against these ten kinds of answer. Each stands
+Snowflake's own `Registry.log_model` runs to its end against these kinds of answer. Each stands
 on a sentence of Snowflake's documentation, which stands beside it.
 """
 
@@ -136,6 +136,13 @@ def _refused(at: Models, found: re.Match[str], find: Find) -> Answer:
     return f"A model was to be taken away: {found[0]}"
 
 
+def _service(at: Models, found: re.Match[str], find: Find) -> Answer:
+    del at, found, find
+    # "When the IF EXISTS clause is specified and the target object doesn't exist, the command
+    # completes successfully without returning an error": sql/drop-service.
+    return _done("Drop statement executed successfully.")
+
+
 def _repository(at: Models, found: re.Match[str], find: Find) -> Answer:
     del at, find
     # "…, otherwise models with pip requirements are runnable only in Snowpark Container Services":
@@ -154,6 +161,7 @@ KINDS: tuple[tuple[str, Callable[[Models, re.Match[str], Find], Answer]], ...] =
     (rf"ALTER MODEL {NAME}\s+MODIFY VERSION {NAME} SET (COMMENT|METADATA)\s*=\s*{STRING}", _modify),
     (rf"SHOW FUNCTIONS IN MODEL {NAME}.*", _functions),
     (r"(?:DROP|CREATE OR REPLACE) MODEL .*|ALTER MODEL .* DROP VERSION .*", _refused),
+    (rf"DROP SERVICE IF EXISTS {NAME}", _service),
     (rf"DESC ARTIFACT REPOSITORY {NAME}", _repository),
 )
 

@@ -7,7 +7,8 @@ import os
 import secrets
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from backend.errors import LoupeError, Refused
+from backend.jobs import holder
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import base
 from backend.warehouse.dialects.snowflake import COPY, Snowflake
@@ -23,6 +25,9 @@ from backend.warehouse.dialects.snowflake import COPY, Snowflake
 LARGEST_NAME = 255
 PICTURE = 8 << 20  # bytes, what BINARY holds unless it is asked for more
 ROWS = 1000
+START, HOLDER = "LOUPE_TRIAL_", "holder"
+SERVICE = "LOUPE_TRIAL_V1"  # as the trial of the registry calls it, which costs while it stands
+LEFT = "left of another"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +62,59 @@ class _Trial:
         return int(str(self.do(sql)[0][0]))
 
 
-def attempt(address: Address, scratch: Path, more: Mapping[str, Elsewhere]) -> Iterator[Tried]:
+def attempt(
+    address: Address, scratch: Path, more: Mapping[str, Elsewhere]
+) -> Generator[Tried, None, None]:
     """Try one after another, also what is tried elsewhere; nothing is left of it."""
-    shutil.rmtree(scratch, ignore_errors=True)  # of one that was killed
-    scratch.mkdir(parents=True)
-    schema = f"LOUPE_TRIAL_{secrets.token_hex(4)}".upper()
-    outer = Snowflake(address, scratch)
+    home = scratch / address.digest
+    outer = Snowflake(address, home)
+    try:
+        for left in _left(home):
+            _drop(outer, left)
+            shutil.rmtree(home / left)
+            yield Tried(LEFT, True, f"{left} of a trial that was killed is gone now")
+        with _schema(outer, home) as schema:
+            inner = replace(address, options={**address.options, "schema": schema})
+            yield from _all(_Trial(inner, home / schema, Snowflake(inner, home / schema)), more)
+    finally:
+        outer.close()
+
+
+def _all(trial: _Trial, more: Mapping[str, Elsewhere]) -> Iterator[Tried]:
+    try:
+        for name, way in TRIALS.items():
+            yield _tried(name, way, trial)
+        for name, elsewhere in more.items():
+            yield _tried(name, _outside(elsewhere), trial)
+        yield _tried(CREDITS, _credits, trial)
+    finally:
+        trial.warehouse.close()
+
+
+@contextmanager
+def _schema(outer: Snowflake, home: Path) -> Iterator[str]:
+    """A schema of our own that goes again; if we are killed, by the next one from here."""
+    schema = f"{START}{secrets.token_hex(4)}".upper()
+    (home / schema).mkdir(parents=True)
+    (home / schema / HOLDER).write_text(holder.me())
     try:
         outer.ask(f"CREATE SCHEMA {schema}", {})
-        inner = replace(address, options={**address.options, "schema": schema})
-        warehouse = Snowflake(inner, scratch)
-        try:
-            trial = _Trial(inner, scratch, warehouse)
-            for name, way in TRIALS.items():
-                yield _tried(name, way, trial)
-            for name, elsewhere in more.items():
-                yield _tried(name, _outside(elsewhere), trial)
-            yield _tried(CREDITS, _credits, trial)
-        finally:
-            warehouse.close()
+        yield schema
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-        try:
-            outer.ask(f"DROP SCHEMA IF EXISTS {schema}", {})
-        finally:
-            outer.close()
+        outer.ask(f"DROP SCHEMA IF EXISTS {schema}", {})
+        shutil.rmtree(home / schema)
+
+
+def _left(home: Path) -> list[str]:
+    """The schemas of trials from here that were killed."""
+    notes = sorted(home.glob(f"{START}*/{HOLDER}"))
+    return [one.parent.name for one in notes if holder.gone(one.read_text())]
+
+
+def _drop(outer: Snowflake, schema: str) -> None:
+    with suppress(LoupeError):  # most have none, and some roles cannot have one
+        outer.ask(f"DROP SERVICE IF EXISTS {schema}.{SERVICE}", {})
+    outer.ask(f"DROP SCHEMA IF EXISTS {schema}", {})
 
 
 def _outside(elsewhere: Elsewhere) -> Callable[[_Trial], str]:

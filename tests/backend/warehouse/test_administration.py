@@ -17,9 +17,11 @@ from backend.warehouse import administration
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import account
 from tests import warehouses
+from tests.warehouses import Place
 
 # What the emulator cannot do, or does otherwise: each is seen, and none is called a pass.
 BEYOND = {"two MERGEs at once", "LIST and GET", "a name of 255", "credits"}
+TRIAL = "tests.backend.warehouse.trying"
 OPTIONS = {"database": "d", "schema": "s", "warehouse": 'w"; --', "role": "r", "user": "u"}
 SNOWFLAKE = Address("snowflake", make_url("snowflake://u@a/d/s"), OPTIONS)
 
@@ -70,6 +72,29 @@ def test_the_sql_is_run_by_nobody_but_an_administrator(tmp_path: Path) -> None:
         administration.rehearse(lite, tmp_path)
 
 
+def test_what_a_killed_trial_has_left_goes_with_the_next_one(tmp_path: Path, emulator: int) -> None:
+    place = warehouses.place("snowflake", tmp_path, port=emulator)
+    command = [sys.executable, "-m", TRIAL, str(place.port), place.database, str(tmp_path / "t")]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"login\n"
+        child.kill()
+    (left,) = trials(place)
+    attempts = account.attempt(place.address, tmp_path / "t", {})
+    first = next(attempts)
+    assert (first.name, first.passed) == (account.LEFT, True)
+    assert first.said.startswith(left.upper())
+    assert next(attempts).name == "login"
+    attempts.close()
+    assert trials(place) == []
+
+
+def trials(place: Place) -> list[str]:
+    schemas = place.ask("SELECT schema_name FROM information_schema.schemata")
+    return [name for (name,) in schemas if "TRIAL" in name.upper()]
+
+
 def test_an_account_is_tried_line_by_line_and_nothing_is_left(
     tmp_path: Path, emulator: int
 ) -> None:
@@ -86,5 +111,4 @@ def test_an_account_is_tried_line_by_line_and_nothing_is_left(
     assert {name for name, one in found.items() if not one["passed"]} <= BEYOND, found
     assert all(one["said"] for one in found.values())
     assert (ran.returncode, "of 12 failed" in ran.stderr) == (1, True)
-    schemas = place.ask("SELECT schema_name FROM information_schema.schemata")
-    assert [name for (name,) in schemas if "TRIAL" in name.upper()] == []
+    assert trials(place) == []
