@@ -23,7 +23,7 @@ from tests.app.conftest import Said
 
 OPTIONS = {"database": "d", "schema": "s", "warehouse": "w", "role": "r", "user": "u"}
 SNOWFLAKE = Address("snowflake", make_url("snowflake://u@a/d/s"), OPTIONS)
-PATIENCE = 900.0
+PATIENCE = 1500.0
 
 
 def test_what_an_example_does_not_know_is_refused_before_anything_starts(
@@ -104,6 +104,7 @@ def test_what_came_of_a_walk_is_said_in_parts() -> None:
 
 
 @pytest.mark.siege
+@pytest.mark.timeout(1600)
 def test_the_whole_example_is_walked(tmp_path: Path, emulator: int) -> None:
     place = warehouses.place("snowflake", tmp_path, port=emulator)
     place.change("CREATE STAGE pictures")
