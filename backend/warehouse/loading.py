@@ -207,8 +207,10 @@ class _Loader:
         except Unavailable as error:
             if not (lost := self._lost(warehouse)):
                 raise
-            told = f"The warehouse has lost {', '.join(lost)}; the next load makes it anew."
-            raise Unavailable(told) from error
+            raise Unavailable(
+                f"The warehouse has lost {', '.join(lost)}, or hides it from its role; the next "
+                "load makes it anew."
+            ) from error
 
     def _lost(self, warehouse: Warehouse) -> list[str]:
         """The tables that it had and has not got any more, which are forgotten."""

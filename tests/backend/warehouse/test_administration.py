@@ -16,6 +16,7 @@ from backend.errors import Invalid, Refused
 from backend.warehouse import administration
 from backend.warehouse.address import Address
 from backend.warehouse.dialects import account
+from backend.warehouse.inside import trial
 from tests import warehouses
 from tests.warehouses import Place
 
@@ -81,6 +82,7 @@ def test_what_a_killed_trial_has_left_goes_with_the_next_one(tmp_path: Path, emu
         assert child.stdout.readline() == b"login\n"
         child.kill()
     (left,) = trials(place)
+    assert f"{trial.NAME}_{trial.VERSION}".upper() == account.SERVICE
     attempts = account.attempt(place.address, tmp_path / "t", {})
     first = next(attempts)
     assert (first.name, first.passed) == (account.LEFT, True)
