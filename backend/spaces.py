@@ -152,6 +152,30 @@ def usual(family: str) -> tuple[Dimension, ...]:
     return tuple(each.tried for each in _tunables(family).values() if each.usual)
 
 
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A parameter that a family has besides those of all: a number between bounds, or a word."""
+
+    name: str
+    least: float
+    most: float
+    whole: bool = False
+    words: tuple[str, ...] = ()
+
+
+def knobs(family: str) -> list[Knob]:
+    """What may be set of a family besides what is set of all."""
+    rows = [each for each in TUNABLES.get(family, ()) if each.tried.name not in PLAIN]
+    found = [Knob(one.tried.name, one.least, one.most, _is_whole(one.tried)) for one in rows]
+    words = WORDS if family in OWN_LOOP else {}
+    return [*found, *(Knob(name, 0, 0, words=known) for name, known in words.items())]
+
+
+def turned(family: str, values: Mapping[str, int | float | str]) -> dict[str, Any]:
+    """Parameters of a training with these knobs; refused where the family has none such."""
+    return read(family, (f"{name}={value}" for name, value in values.items())) if values else {}
+
+
 def parse(family: str, text: str) -> tuple[Dimension, ...]:
     """The space that a text names; without any, the family's usual one."""
     known, found = _tunables(family), dict[str, Dimension]()

@@ -16,6 +16,7 @@ from app.routes import job_cards, model_cards
 from app.routes.job_cards import JobCard
 from app.routes.model_cards import ModelCard, ModelDetails
 from app.routes.runs import detection
+from backend import spaces
 from backend.families import FAMILIES, Family
 from backend.jobs import kinds, listing, outlook, queue
 from backend.labels import images
@@ -23,6 +24,7 @@ from backend.models import growth, preflight, registry, trainings, usual
 from backend.models.preflight import Preflight
 from backend.models.scaling import scalings
 from backend.models.scaling.scalings import ClusterBenchmark
+from backend.spaces import Knob
 
 router = APIRouter(prefix="/api", dependencies=[login.SEES], route_class=pools.Pooled)
 
@@ -33,15 +35,21 @@ SHOWN = 5
 class TrainingForm(BaseModel):
     """A training as the form has it.
 
-    What families take besides ("extra") may name files; it is for the command line alone.
+    `knobs` are what the family has besides, as `backend.spaces` knows them. What else families
+    take ("extra") may name files; it is for the command line alone.
     """
 
     model_config = STRICT
     family: str = Field(max_length=40)
     start: str = Field("", max_length=1000)
     parameters: dict[str, int | float | str] = Field(default_factory=dict, max_length=30)
+    knobs: dict[str, int | float | str] = Field(default_factory=dict, max_length=30)
     seed: int | None = Field(None, ge=0, le=2**31 - 1)
     key: str = Field("", max_length=100)
+
+    def given(self) -> dict[str, Any]:
+        """All parameters."""
+        return {**self.parameters, **spaces.turned(self.family, self.knobs)}
 
 
 class Grow(BaseModel):
@@ -74,6 +82,7 @@ class FamilyCard:
     name: str
     title: str
     defaults: Mapping[str, Any]
+    knobs: Sequence[Knob]
     variants: Sequence[str]
     needs_golden: bool
     behind: bool
@@ -144,7 +153,7 @@ def check(project: str, body: TrainingForm, at: premises.At) -> Preflight:
         start = detection.own_model(body.start)
         usual = trainings.usual_seed(session, found.id, body.family, start)
         seed = (usual or 0) if body.seed is None else body.seed
-        return preflight.check(session, found.id, body.family, body.parameters, seed, start)
+        return preflight.check(session, found.id, body.family, body.given(), seed, start)
 
 
 @router.post("/projects/{project}/training", status_code=201)
@@ -159,7 +168,7 @@ def retrain(
             found.id,
             body.family,
             start=detection.own_model(body.start),
-            parameters=body.parameters,
+            parameters=body.given(),
             seed=body.seed,
             author=person.name,
             key=body.key,
@@ -238,4 +247,12 @@ def publish(model: int, body: Published, at: premises.At, person: login.Labeler)
 
 
 def _family(one: Family, defaults: Mapping[str, Any]) -> FamilyCard:
-    return FamilyCard(one.name, one.title, defaults, one.variants, one.needs_golden, one.behind)
+    return FamilyCard(
+        one.name,
+        one.title,
+        defaults,
+        spaces.knobs(one.name),
+        one.variants,
+        one.needs_golden,
+        one.behind,
+    )

@@ -44,6 +44,7 @@ class SearchForm(BaseModel):
     space: str = Field("", max_length=1000)
     start: str = Field("", max_length=1000)
     parameters: dict[str, int | float | str] = Field(default_factory=dict, max_length=30)
+    knobs: dict[str, int | float | str] = Field(default_factory=dict, max_length=30)
     seed: int | None = Field(None, ge=0, le=2**31 - 1)
     key: str = Field("", max_length=100)
 
@@ -166,7 +167,7 @@ def begin(project: str, body: SearchForm, at: premises.At, person: login.Labeler
             method=body.method,
             space=body.space,
             start=detection.own_model(body.start),
-            parameters=body.parameters,
+            parameters={**body.parameters, **spaces.turned(body.family, body.knobs)},
             seed=body.seed,
             author=person.name,
             key=body.key,

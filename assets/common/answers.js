@@ -60,7 +60,7 @@
  * @typedef {{worth: RuntimeWorth[], int8: string, model_id: number | null}} Expectation
  * @typedef {{format: string, images?: readonly number[] | null, states?: readonly string[],
  *   splits?: readonly string[], filter?: string, shares?: readonly number[], seed?: number}} ExportForm
- * @typedef {{name: string, title: string, defaults: Record<string, any>, variants: string[],
+ * @typedef {{name: string, title: string, defaults: Record<string, any>, knobs: Knob[], variants: string[],
  *   needs_golden: boolean, behind: boolean}} FamilyCard
  * @typedef {{difference: number | null, interval: number[] | null, better: boolean | null}}
  *   FigureDifference
@@ -103,6 +103,7 @@
  * @typedef {"queued" | "running" | "paused" | "done" | "failed" | "cancelled"} JobState
  * @typedef {{token: string, model?: string, split?: string, iou?: number}} JudgeForm
  * @typedef {{pairs: number, agreed: number, kappa: number | null}} Kappa
+ * @typedef {{name: string, least: number, most: number, whole: boolean, words: string[]}} Knob
  * @typedef {{work: string, processes: number, nodes: number, name: string, turns: number, device: string,
  *   cores: number, batch: number, batch_each: number, startup: number | null, rate: number | null,
  *   slowest: number | null, quickest: number | null, speedup: number | null, efficiency: number | null,
@@ -213,8 +214,8 @@
  *   figure: string, counts: Record<string, number>, best: number | null, model: string, verdict: string,
  *   leaders: TrialCard[], under_way: TrialCard[], trouble: TrialCard | null, rise: Step[]}} SearchDetails
  * @typedef {{family: string, trials?: number, hours?: number, method?: string, space?: string,
- *   start?: string, parameters?: Record<string, number | number | string>, seed?: number | null,
- *   key?: string}} SearchForm
+ *   start?: string, parameters?: Record<string, number | number | string>,
+ *   knobs?: Record<string, number | number | string>, seed?: number | null, key?: string}} SearchForm
  * @typedef {{state?: string, address?: string, cards?: boolean, temp_mb?: number, jobs?: number[],
  *   nodes?: Node[], free?: Amounts}} Sight
  * @typedef {{truths: number, map: number | null, map50: number | null, map50_95: number | null}}
@@ -242,7 +243,7 @@
  * @typedef {{families: FamilyCard[], models: ModelCard[], jobs: JobCard[], grows: boolean,
  *   goldens: boolean}} TrainingChoice
  * @typedef {{family: string, start?: string, parameters?: Record<string, number | number | string>,
- *   seed?: number | null, key?: string}} TrainingForm
+ *   knobs?: Record<string, number | number | string>, seed?: number | null, key?: string}} TrainingForm
  * @typedef {{number: number, state: TrialState, parameters: Record<string, number>, words: string,
  *   epochs: number, value: number | null, device: string, seconds: number, error: string}} TrialCard
  * @typedef {{number: number, curve: Point[]}} TrialCurve

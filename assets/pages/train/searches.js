@@ -12,7 +12,7 @@ import { seen } from "./insight.js";
 /** @typedef {import("../../common/answers.js").SearchDetails} Details */
 /** @typedef {import("../../common/answers.js").TrialCard} Trial */
 /** @typedef {import("../../common/answers.js").TrialCurve} Curve */
-/** @typedef {{family: string, start: string, parameters: Record<string, string | number>, seed?: number}} Values */
+/** @typedef {{family: string, start: string, parameters: Record<string, string | number>, knobs?: Record<string, string | number>, seed?: number}} Values */
 
 const OPEN = ["queued", "running", "paused"];
 const MORE = 10;
@@ -128,13 +128,14 @@ export class Searches {
 
   begin() {
     return attempt(async () => {
-      const { family, start, seed, parameters } = this.values();
+      const { family, start, seed, parameters, knobs } = this.values();
       const epochs = this.epochs.value ? { epochs: Number(this.epochs.value) } : {};
       await send("POST", `${this.base()}/searches`, {
         family,
         start,
         seed,
         parameters: { ...parameters, ...epochs },
+        knobs,
         trials: Number(this.trials.value),
         method: this.method.value,
         space: this.space.value,

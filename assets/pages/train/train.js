@@ -4,6 +4,7 @@ import { Beside } from "./beside.js";
 import { DEVICES } from "../../common/devices.js";
 import { field, fill, h, select } from "../../common/dom.js";
 import { get, send, token } from "../../common/net.js";
+import { knobs } from "./knobs.js";
 import { nothingChosen } from "../../common/nothing.js";
 import { Panel } from "./panel.js";
 import { Reading } from "../../common/reading.js";
@@ -36,10 +37,7 @@ export function mount(element) {
 
 /** @typedef {import("../../common/answers.js").TrainingChoice} Training */
 /** @typedef {import("../../common/answers.js").JobCard} Job */
-/**
- * @typedef {{family: string, start: string, parameters: Record<string, string | number>, seed?: number}} Values
- *   what the form asks for
- */
+/** @typedef {import("./searches.js").Values} Values what the form asks for */
 
 class Train {
   /** @param {HTMLElement} element */
@@ -138,7 +136,8 @@ class Train {
       h("div.form-grid", { style: { marginTop: "8px" } }),
     );
     this.start = h("span");
-    fill(this.form, field("Family", this.family), this.start, this.fields, this.more);
+    this.knobs = h("div");
+    fill(this.form, field("Family", this.family), this.start, this.fields, this.more, this.knobs);
     this.choose(this.values.family);
   }
 
@@ -195,6 +194,8 @@ class Train {
       select(DEVICES, String(this.values.parameters.device ?? "auto"), (value) => this.set("device", value)),
     );
     fill(this.more.lastElementChild, device, known(ADVANCED), field("Seed", seed));
+    this.values.knobs = {};
+    fill(this.knobs, knobs(family.knobs, (values) => (this.values.knobs = values, this.look())));
     this.more.hidden = family.needs_golden;
     this.searches.chosen();
   }

@@ -111,11 +111,11 @@ POST /api/projects/{project}/judge project=project .token=token .model=version |
 POST /api/projects/{project}/purge project=project
 POST /api/projects/{project}/remove project=project .name=project
 POST /api/projects/{project}/searches project=project .start=version .key~key | .family .trials
- .method .hours .space .parameters .seed
+ .method .hours .space .parameters .knobs .seed
 POST /api/projects/{project}/training project=project .start=version .key~key | .family
- .parameters .seed
+ .parameters .knobs .seed
 POST /api/projects/{project}/training/check project=project .start=version .key~key | .family
- .parameters .seed
+ .parameters .knobs .seed
 POST /api/runs/{run}/decide run=run .items.image=image .items.idx=idx .items.label=called .key~key
  | .items.verdict .items.saw
 POST /api/runs/{run}/give-back run=run | .holder
