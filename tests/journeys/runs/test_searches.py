@@ -33,7 +33,7 @@ def test_a_search_is_asked_for_watched_and_steered(desk: Page, idle: Site) -> No
     project = idle.project(images=12)
     desk.goto(f"/?project={project.id}&tab=train")
     desk.get_by_text("How it learns").click()
-    desk.get_by_label("mosaic").fill("0.25")
+    desk.get_by_label("tolerance").fill("1.5")
     desk.get_by_text("Search for better parameters").click()
     desk.get_by_label("Trials", exact=True).fill("6")
     desk.get_by_label("How values are chosen").select_option("guided")
@@ -42,7 +42,7 @@ def test_a_search_is_asked_for_watched_and_steered(desk: Page, idle: Site) -> No
     expect(panel.get_by_text("queued: 6 trials")).to_be_visible()
     search = newest(idle, project.id)
     assert search.method == "guided"
-    assert search.parameters["extra"]["mosaic"] == 0.25
+    assert search.parameters["extra"]["tolerance"] == 1.5
     tried(idle, search, 0.5, 0.75)
     with idle.database.write.begin() as session:
         job = claims.claim(session, "test", kinds.Lane.LONG)
