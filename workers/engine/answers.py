@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,14 +44,20 @@ def staged(kept: Detections, labels: Sequence[Label]) -> dict[str, Any]:
     return {findings.STAGES: told}
 
 
+@functools.lru_cache(8)
+def _places(labels: tuple[Label, ...]) -> tuple[int, ...]:
+    """Of each label the first place at which it stands; those of a run are always the same."""
+    return tuple(labels.index(each) for each in labels)
+
+
 def one(boxes: Detections, labels: Sequence[Label]) -> Answers:
     """The likeliest class over the whole picture, and the chances of all, the best first.
 
     Classes that were merged since the training have one chance together.
     """
-    chances: dict[int, float] = {}
+    places, chances = _places(tuple(labels)), dict[int, float]()
     for *_, score, of_class in boxes.tolist():
-        place = labels.index(labels[int(of_class)])
+        place = places[int(of_class)]
         chances[place] = chances.get(place, 0.0) + score
     order = sorted(chances, key=lambda place: -chances[place])
     if not order:
