@@ -13,6 +13,7 @@ ARCHIVES = {
     "deeppcb": "deeppcb/deeppcb.tar.xz",
     "facemask": "facemask/facemask.tar.xz",
     "hripcb": "hripcb/hripcb.tar",
+    "hripcb_more": "hripcb/hripcb_more.tar",
     "photos": "photos/photos.tar",
     "cocoval": "cocoval/cocoval.tar",
     "kuberay": "kuberay/kuberay.tar.xz",
