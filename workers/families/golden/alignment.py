@@ -50,6 +50,15 @@ class Field:
         y += cv2.resize(dy.astype(np.float32), size)
         return x, y
 
+    def at(self, here: NDArray[np.generic], shape: tuple[int, ...]) -> Floats:
+        """(n, 2): the shifts at some places of a board of that size."""
+        rows, columns = self.dx.shape
+        share = (here.astype(np.float64) + 0.5) / np.array(shape[::-1])
+        x, y = (share * np.array([columns, rows]) - 0.5).astype(np.float32).T
+        edge = cv2.BORDER_REPLICATE
+        told = [cv2.remap(each, x, y, 1, borderMode=edge) for each in (self.dx, self.dy)]
+        return _floats(np.hstack(told))
+
 
 def joined(after: Matrix, before: Matrix) -> Matrix:
     """An affine motion after a perspective one."""
@@ -78,13 +87,21 @@ def _axes(width: int, height: int) -> tuple[Floats, Floats]:
     return np.arange(width, dtype=np.float32)[None], np.arange(height, dtype=np.float32)[:, None]
 
 
-def align(board: Pixels, golden: Pixels, fine: int = FINE) -> Field:
-    """The field that lays the golden on the board; both grey, of one size, nearly in place."""
-    field, before = Field(np.eye(3), _ZERO, _ZERO), 1.0
+def whole(motion: Matrix) -> Field:
+    """One motion of the whole, and no shifts."""
+    return Field(motion, _ZERO, _ZERO)
+
+
+def align(board: Pixels, golden: Pixels, fine: int = FINE, *, moved: bool = True) -> Field:
+    """The field that lays the golden on the board; both grey, of one size, nearly in place.
+
+    What is not moved as a whole lies right already, but for small shifts.
+    """
+    field, before = whole(np.eye(3)), 1.0
     for side, affine_steps, tile_steps in (*LEVELS, (fine, 0, STEPS)):
         ours, theirs, scale = *_both(board, golden, side), side / max(board.shape)
         field = resized(field, scale / before, _cells(ours))
-        if affine_steps:
+        if affine_steps and moved:
             field = Field(_whole(ours, theirs, field.whole, affine_steps), field.dx, field.dy)
         for _ in range(tile_steps):
             field = Field(field.whole, *_tile_step(ours, theirs, field))
@@ -158,19 +175,19 @@ def _step(board: Floats, golden: Floats, whole: Matrix, *, bend: bool) -> tuple[
     xx, xy, yy, bx, by = (each.ravel().astype(np.float64) for each in equations)
     wide, high = _cells(board)
     across, down = np.meshgrid(np.arange(1 - wide, wide, 2), np.arange(1 - high, high, 2))
-    x, y = _bases(across.ravel() / wide, down.ravel() / high, bend=bend)
+    x, y = bases(across.ravel() / wide, down.ravel() / high, bend=bend)
     square = x.T @ (xx[:, None] * x + xy[:, None] * y) + y.T @ (xy[:, None] * x + yy[:, None] * y)
     steady = (0.02 * np.trace(square[:6, :6]) / 6 + 1e-9) * _RESISTS[: len(square)]
     found = np.linalg.solve(square + np.diag(steady), x.T @ bx + y.T @ by)
     found = found.clip(-LONGEST, LONGEST)
-    step = np.column_stack([each @ found for each in _bases(*_CORNERS, bend=bend)])
+    step = np.column_stack([each @ found for each in bases(*_CORNERS, bend=bend)])
     corners = (np.column_stack(_CORNERS) + 1) / 2 * np.array([width, height]) - 0.5
     there = moved(whole, corners) + step
     motion = cv2.getPerspectiveTransform(corners.astype(np.float32), there.astype(np.float32))
     return np.asarray(motion, np.float64), float(np.abs(found[6:]).sum())
 
 
-def _bases(
+def bases(
     across: NDArray[np.float64], down: NDArray[np.float64], *, bend: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What each unknown of a step moves to the right and down; places run from -1 to 1."""

@@ -20,6 +20,8 @@ from workers.families.golden.seeing import Seen
 
 FAINT = 0.001  # a chance below which nothing is said
 DOUBT = 0.05  # nor below this share of the likeliest class of the same place
+LIKELY, MANY, MOST = 0.5, 10, 0.25  # a chance; places; share of a picture that they may cover
+GRID = 256  # places a side at which a picture is looked whether it is covered
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,11 @@ class GoldenModel:
     def _answer(self, picture: Picture) -> tuple[Answer, Lie]:
         try:
             seen = self.look(picture)
+            found = self.detections(seen)
+            _believe(found, seen, picture.name)
         except Refused as refusal:
             return refusal, ()
-        return self.detections(seen), seen.lie
+        return found, seen.lie
 
     def look(self, picture: Picture) -> Seen:
         """The proposals of a picture, with what the detector says where there is one."""
@@ -69,3 +73,20 @@ class GoldenModel:
     def export(self, runtime: str, folder: Path) -> Path:  # noqa: ARG002
         """A golden model has one form only, which runs on any CPU."""
         raise Refused(f"A golden model needs no runtime: it runs as it is, not on {runtime}.")
+
+
+def _believe(found: Detections, seen: Seen, name: str) -> None:
+    """Refuse a picture nearly everything of which would be a defect."""
+    places = np.unique(found[found[:, 4] >= LIKELY, :4], axis=0)
+    if len(places) < MANY:
+        return
+    covered = np.zeros((GRID, GRID), np.bool_)
+    corners = places * (GRID / np.tile(seen.size, 2))
+    for x1, y1, x2, y2 in corners.round().astype(int).tolist():
+        covered[y1:y2, x1:x2] = True
+    if covered.mean() > MOST:
+        raise Refused(
+            f"{name or 'The picture'} differs from its golden in {len(places)} places that would"
+            f" cover {covered.mean():.0%} of it, which no board's defects do; up to {MOST:.0%} is"
+            " believed. Give it the golden of its own product."
+        )

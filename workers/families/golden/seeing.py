@@ -15,8 +15,8 @@ from workers.families.golden.candidates import Regions
 from workers.families.golden.difference import Difference
 from workers.families.golden.features import Rows
 from workers.families.golden.gloss import GlossKeeper, Map
+from workers.families.golden.laying import Matrix, Registration
 from workers.families.golden.options import GoldenOptions
-from workers.families.golden.registration import Matrix, Registration
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +99,23 @@ def watch(
     if picture.golden is None or binary(picture, settings.mode):
         return
     board, golden = alike(picture.pixels, picture.golden)
-    away = colour.standing_out(board, seen.fit.lay(golden, board))
+    away = colour.standing_out(board, *seen.fit.laid(golden, board))
     watching.see(picture.golden, away, seen.fit.whole(*seen.size), labelled)
 
 
 def _colour_change(
     picture: Picture, golden: Pixels, settings: GoldenOptions, glosses: Sequence[Map]
 ) -> tuple[Difference, Registration]:
-    greys = [difference.stretched(difference.grey(each)) for each in (picture.pixels, golden)]
-    fit = registration.register(greys[0], greys[1], settings.fit_colour, picture.name)
+    ours, theirs = (
+        difference.stretched(difference.grey(each)) for each in (picture.pixels, golden)
+    )
+    fit = registration.register(ours, theirs, settings.fit_colour, picture.name, photograph=True)
     board, clean = alike(picture.pixels, golden)
     allowed = gloss.of(glosses, golden)
     if allowed is not None:
         allowed = fit.lay(allowed, np.zeros(board.shape[:2], np.uint8))
-    return colour.compare(board, fit.lay(clean, board), allowed), fit
+    laid, shown = fit.laid(clean, board)
+    return colour.compare(board, laid, allowed, shown), fit
 
 
 def alike(board: Pixels, golden: Pixels) -> tuple[Pixels, Pixels]:

@@ -52,9 +52,14 @@ DEFECTS: dict[str, Callable[[Pixels], object]] = {
 
 def moved(board: Pixels, angle: float = 0, x: float = 0, y: float = 0, scale: float = 1) -> Pixels:
     """The board turned and scaled about its middle, then shifted."""
-    matrix = cv2.getRotationMatrix2D((SIZE / 2, SIZE / 2), angle, scale)
-    matrix[:, 2] += np.array([x, y])
-    size = (board.shape[1], board.shape[0])
+    matrix, size = motion(angle, x, y, scale), (board.shape[1], board.shape[0])
     return np.asarray(
         cv2.warpAffine(board, matrix, size, borderMode=cv2.BORDER_REPLICATE), np.uint8
     )
+
+
+def motion(angle: float = 0, x: float = 0, y: float = 0, scale: float = 1) -> NDArray[np.float64]:
+    """Where that takes each place."""
+    matrix = cv2.getRotationMatrix2D((SIZE / 2, SIZE / 2), angle, scale)
+    matrix[:, 2] += np.array([x, y])
+    return np.asarray(matrix, np.float64)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from backend.errors import Refused
-from tests.workers.families.golden import boards
+from tests.workers.families.golden import boards, photographs
 from workers.families import base, golden
-from workers.families.golden import alignment, registration
+from workers.families.golden import alignment, difference, marks, registration
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,72 @@ def test_a_perspective_is_found() -> None:
         found - alignment.moved(np.linalg.inv(tilt).astype(np.float64), inside), axis=1
     )
     assert np.median(apart) < 1
+
+
+@pytest.mark.parametrize("angle", [9.0, -14.0, 97.0, 180.0, 263.0])
+def test_a_photograph_is_laid_in_any_turn_to_a_part_of_a_pixel(angle: float) -> None:
+    clean = photographs.photograph(boards.golden(4), 1)
+    turned = boards.moved(clean, angle, 6, -4, 0.95)
+    ours, theirs = (difference.grey(each) for each in (turned, clean))
+    fit = registration.register(ours, theirs, 0.8, photograph=True)
+    assert fit.known, fit
+    x, y = fit.field.dense(boards.SIZE, boards.SIZE, fit.transform)
+    back = cv2.invertAffineTransform(boards.motion(angle, 6, -4, 0.95))
+    here = np.mgrid[80:240:20, 80:240:20].reshape(2, -1)
+    real = back[:, :2] @ here[::-1] + back[:, 2:]
+    assert np.abs(np.stack([x, y])[:, here[0], here[1]] - real).max() < 1
+
+
+def test_what_fills_a_turned_photograph_is_no_defect() -> None:
+    board, turn = boards.golden(4), boards.motion(angle=8)
+    cv2.rectangle(board, (150, 150), (162, 162), int(255 - board[156, 156]), -1)
+    size = (boards.SIZE, boards.SIZE)
+    turned = cv2.warpAffine(photographs.photograph(board, 1), turn, size)
+    pair = base.Picture(np.asarray(turned, np.uint8), photographs.photograph(boards.golden(4), 2))
+    (answer,) = golden.untrained().predict([pair])
+    assert isinstance(answer, np.ndarray), answer
+    sure = answer[answer[:, 4] > 0.5]
+    middle = turn[:, :2] @ np.array([156, 156]) + turn[:, 2]
+    assert len(sure) == 1
+    assert (sure[0, :2] + sure[0, 2:4]) / 2 == pytest.approx(middle, abs=6)
+
+
+def test_a_picture_in_a_mirror_is_told_so() -> None:
+    clean = photographs.photograph(boards.golden(4), 1)
+    mirrored = np.ascontiguousarray(clean[:, ::-1])
+    (answer,) = golden.untrained().predict([base.Picture(mirrored, clean, "a.png")])
+    assert isinstance(answer, Refused)
+    assert str(answer).startswith("a.png fits its golden only as in a mirror.")
+
+
+def test_marks_tell_by_how_much_a_golden_lies_beside() -> None:
+    clean = boards.golden(4)
+    board = boards.moved(clean, x=5, y=-3)
+    still, points = alignment.whole(np.eye(3)), marks.choose(clean)
+    told = marks.look(board, clean, np.eye(2, 3), still, points, 8)
+    assert len(told) >= marks.FEWEST
+    assert not told.right.any()
+    motion = marks.motion(told, (boards.SIZE, boards.SIZE))
+    assert motion[:2, 2] == pytest.approx([-5, 3], abs=0.3)
+
+
+def test_a_golden_that_lies_right_in_one_half_alone_is_refused_with_the_numbers() -> None:
+    clean = boards.golden(4)
+    board = np.hstack([clean[:, :160], boards.golden(9)[:, 160:]])
+    with pytest.raises(Refused, match=r"a.png does not fit its golden: they agree to 0.\d\d"):
+        registration.register(board, clean, 0.9, "a.png")
+
+
+def test_a_picture_that_defects_would_cover_is_refused_with_the_numbers() -> None:
+    clean = boards.plain()
+    board = clean.copy()
+    for x in range(20, 310, 30):
+        for y in (30, 80, 130, 180, 230, 280):
+            cv2.circle(board, (x, y), 6, int(255 - clean[y, x]), -1)
+    chosen = {"mode": "binary", "fit": -1.0}
+    (answer,) = golden.untrained(extra=chosen).predict([base.Picture(board, clean, "a.png")])
+    assert isinstance(answer, Refused)
+    assert "a.png differs from its golden in" in str(answer)
 
 
 def test_a_defect_is_found_on_a_turned_board_and_nothing_else() -> None:
