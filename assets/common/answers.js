@@ -139,6 +139,7 @@
  *   evaluation: Evaluation, against: Against, provenance: Record<string, any>, runtimes: RuntimeWorth[],
  *   verdict: string, offered: boolean, reigned: boolean}} ModelDetails
  * @typedef {"training" | "ready" | "failed" | "cancelled"} ModelState
+ * @typedef {{run: number, model: string, at: string}} NamedRun
  * @typedef {{name: string, of: Yield}} NamedYield
  * @typedef {{name: string, role: Role, password: string}} NewAccount
  * @typedef {{name: string}} NewClass
@@ -155,7 +156,7 @@
  * @typedef {{project: string, task: string, run: number, left: number, groups: string[], days: string[],
  *   boards: Yield, by_group: NamedYield[], by_day: NamedYield[], classes: StandingClass[],
  *   cells: LotClass[], scores: ScoreBin[], places: Spot[], grid: Grid, mistaken: Mistaken,
- *   trend: RunYield[], models: RunWorth[], states: Record<string, number>}} Overview
+ *   runs: NamedRun[], trend: RunYield[], models: RunWorth[], states: Record<string, number>}} Overview
  * @typedef {{run_id: number, runtime: string, images_per_second: number}} Pace
  * @typedef {{boxes: Box[], state: State, label: string, run: number | null, rejected: number[],
  *   accepted: number[], verdict: "" | "pass" | "fail"}} PastSheet

@@ -82,13 +82,14 @@ export function bounds(axis, values) {
 
 /** All that a plot shows, as the rows of a table below their heads. @param {Spec} spec @returns {[string[], (string | number)[][]]} */
 export function table(spec) {
-  const marks = spec.layers.flatMap(({ name, marks }) => marks.map((mark) => ({ name, mark })));
-  /** @type {{head: string, of: (one: {name: string, mark: Mark}) => string | number, always?: boolean}[]} */
+  const marks = spec.layers.flatMap(({ name, marks, right }) => marks.map((mark) => ({ name, mark, right })));
+  /** @type {{head: string, of: (one: {name: string, mark: Mark, right?: boolean}) => string | number, always?: boolean}[]} */
   const columns = [
     { head: "Series", of: ({ name }) => name, always: spec.layers.length > 1 },
     { head: headed(spec.x), of: ({ mark }) => mark.x, always: true },
     { head: `${headed(spec.x)}, to`, of: ({ mark }) => mark.to ?? "" },
-    { head: headed(spec.y), of: ({ mark }) => mark.y, always: true },
+    { head: headed(spec.y), of: ({ mark, right }) => right ? "" : mark.y, always: true },
+    { head: spec.right ? headed(spec.right) : "", of: ({ mark, right }) => right ? mark.y : "" },
     { head: "Value", of: ({ mark }) => mark.value ?? "" },
     { head: "Low", of: ({ mark }) => mark.low ?? "" },
     { head: "High", of: ({ mark }) => mark.high ?? "" },

@@ -18,7 +18,10 @@ from backend.labels import gallery
 from backend.storage.tables import ImageRow
 
 ALL = "all"
-FILTERS = ("state", "split", "class", "group", "author", "golden", "proposals", "text", "sort")
+FILTERS = (
+    "state", "split", "class", "group", "author", "golden", "proposals", "since", "until", "text",
+    "sort",
+)  # fmt: skip
 SOURCES = ("states", "splits", "filter", "images")
 WHAT_IS_DONE = gallery.Filter(states=(State.DONE,))
 ORDER = (Split.TRAIN, Split.VAL, Split.TEST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
@@ -12,10 +13,10 @@ from typing_extensions import TypedDict  # pydantic reads typing's own from Pyth
 
 from backend.domain import Box, Image, Split, State
 from backend.errors import Invalid
-from backend.labels import images, labelling
+from backend.labels import days, images, labelling
 from backend.storage.tables import BoxRow, ClassNameRow, ClassRow, ImageRow
 
-NONE = "none"
+NONE = images.NO_LOT
 SORTS = ("name", "newest", "boxes", "doubt")
 MOST = 500
 APART = 400
@@ -50,6 +51,8 @@ class Filter:
     proposals: bool | None = None
     goldens: bool = False
     text: str = ""
+    since: date | None = None
+    until: date | None = None
     ids: tuple[int, ...] = ()
     sort: str = "name"
 
@@ -95,6 +98,8 @@ def parse(pairs: Iterable[tuple[str, str]]) -> Filter:
         proposals=_yes_no("proposals", given),
         goldens=given.get("goldens", [""])[-1] == "yes",
         text=given.get("text", [""])[-1],
+        since=days.day(given.get("since", [""])[-1]),
+        until=days.day(given.get("until", [""])[-1]),
         sort=sort,
     )
 
@@ -216,6 +221,7 @@ def conditions(project_id: int, chosen: Filter) -> ColumnElement[bool]:
         parts.append(ImageRow.doubt.is_not(None) == chosen.proposals)
     if chosen.text:
         parts.append(ImageRow.name.icontains(chosen.text, autoescape=True))
+    parts += days.came(chosen.since, chosen.until)
     if chosen.ids:
         parts.append(ImageRow.id.in_(chosen.ids))
     return and_(*parts)

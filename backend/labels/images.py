@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, exists, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from backend.domain import Box, Image, Split, State
-from backend.errors import NotFound
+from backend.errors import Invalid, NotFound
 from backend.labels import labelling
 from backend.projects import classes
 from backend.storage import engine
@@ -18,6 +18,8 @@ from backend.storage.classes import class_names
 from backend.storage.tables import ImageRow
 from backend.storage.types import now
 from backend.storage.writers import locks
+
+NO_LOT = "none"  # what filters call the images of no lot
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,14 @@ def set_split(session: Session, image_ids: Sequence[int], split: Split | None) -
 
 def set_group(session: Session, image_ids: Sequence[int], group: str) -> int:
     """Put these images into one group, such as a lot; groups are never torn by a split."""
+    refuse_none(group.strip())
     return _change(session, image_ids, {"group": group.strip()})
+
+
+def refuse_none(lot: str) -> None:
+    """Refuse a lot that filters could not tell from the images of no lot."""
+    if lot == NO_LOT:
+        raise Invalid(f"No lot is named {NO_LOT!r}: filters call the images of no lot so.")
 
 
 def set_golden(session: Session, image_ids: Sequence[int], golden_id: int | None) -> int:

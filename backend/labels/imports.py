@@ -28,7 +28,7 @@ from backend.formats.source import tree
 from backend.formats.source.tree import Tree
 from backend.formats.strange import unread
 from backend.jobs import holder
-from backend.labels import intake
+from backend.labels import images, intake
 from backend.labels.intake import Counts, Ready
 from backend.previews.first_look import FirstLook
 from backend.projects import catalogue, classes
@@ -144,6 +144,7 @@ def check_lot(lot: str) -> None:
     """Refuse what cannot be the name of a group; nothing is none."""
     if len(lot) > goldens.LONGEST_GROUP or not lot.isprintable() or lot != lot.strip():
         raise Invalid("A lot is named by up to 300 printable characters, without spaces around.")
+    images.refuse_none(lot)
 
 
 @dataclass(slots=True)

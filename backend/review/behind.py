@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date
 from typing import Any
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from backend.domain import State, Verdict
-from backend.errors import Invalid
+from backend.errors import Invalid, NotFound
+from backend.labels import days
 from backend.review import rule_filter
 from backend.review.deciding import closing, decisions
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
-from backend.storage.tables import BoardMarkRow, DetectionRow, ImageRow
+from backend.storage.tables import BoardMarkRow, DetectionRow, ImageRow, PartSumRow
 
-FIRST, LAST = 1900, 2999
 NO_CLASS = -1  # of a mark by what is of no class of the project
 ABOVE = 2.0  # above every score
 MARKS = ("escape", "false_call", "place-N")
@@ -53,8 +53,8 @@ def parse(given: Mapping[str, Sequence[str]]) -> Behind:
     if mark and not (mark in MARKS[:2] or (kind == "place" and number.isdecimal())):
         raise Invalid(f"There is no mark {mark[:40]!r}; there are {', '.join(MARKS)}.")
     return Behind(
-        day(given.get("since", [""])[-1]),
-        day(given.get("until", [""])[-1]),
+        days.day(given.get("since", [""])[-1]),
+        days.day(given.get("until", [""])[-1]),
         tuple(given.get("defect", ())),
         mark,
         _verdict(given.get("verdict", [""])[-1]),
@@ -63,26 +63,13 @@ def parse(given: Mapping[str, Sequence[str]]) -> Behind:
     )
 
 
-def day(text: str) -> date | None:
-    """The day that an address names, if it names one."""
-    if not text:
-        return None
-    try:
-        found = date.fromisoformat(text)
-    except ValueError as error:
-        raise Invalid(f"A day is written as 2026-11-20, not {text[:40]!r}.") from error
-    if not FIRST <= found.year <= LAST:
-        raise Invalid(f"A day lies in one of the years {FIRST} to {LAST}, not {text[:40]!r}.")
-    return found
-
-
 def conditions(
     session: Session, run_id: int, image_id: Any, chosen: Behind
 ) -> list[ColumnElement[bool]]:
     """The same as conditions on boards of a run."""
     parts: list[ColumnElement[bool]] = []
     if chosen.since or chosen.until:
-        came = select(ImageRow.id).where(*_days(chosen))
+        came = select(ImageRow.id).where(*days.came(chosen.since, chosen.until))
         parts.append(image_id.in_(came))
     if chosen.labels:
         members = class_names.of_run(session, run_id).members(chosen.labels)
@@ -94,19 +81,6 @@ def conditions(
     elif chosen.defects:
         parts.append(rule_filter.shows(session, run_id, image_id, chosen.defects))
     return parts
-
-
-def _days(chosen: Behind) -> list[ColumnElement[bool]]:
-    parts: list[ColumnElement[bool]] = []
-    if chosen.since:
-        parts.append(ImageRow.added >= _midnight(chosen.since))
-    if chosen.until:
-        parts.append(ImageRow.added < _midnight(chosen.until) + timedelta(days=1))
-    return parts
-
-
-def _midnight(at: date) -> datetime:
-    return datetime.combine(at, time(), UTC)
 
 
 def _stands(session: Session, run_id: int, image_id: Any, verdict: str) -> Any:
@@ -129,6 +103,12 @@ def _verdict(text: str) -> str:
 
 
 def _marked(session: Session, run_id: int, chosen: Behind) -> Any:
+    kept = select(PartSumRow.part).where(PartSumRow.run_id == run_id, PartSumRow.marked)
+    if session.execute(kept.limit(1)).first() is None:
+        raise NotFound(
+            f"Which boards stand behind a mark is kept of the newest runs; open the overview of "
+            f"run {run_id}, which finds them again."
+        )
     row = BoardMarkRow
     query = select(row.image_id).where(row.run_id == run_id, row.mark == chosen.mark)
     if not chosen.defects:

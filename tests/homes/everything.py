@@ -72,7 +72,7 @@ def furnish(session: Session, project: int, name: str, author: str = "ana") -> T
     corners = dict.fromkeys(("x1", "y1"), 4) | dict.fromkeys(("x2", "y2"), 20)
     session.add(CropRow(image_id=ids[0], source_id=1, box_id=saved, class_id=found, **corners))
     of_run = {"run_id": job.id, "part": 0}
-    of_lot = {**of_run, "group": "", "day": "2026-01-01"}
+    of_lot = {"run_id": job.id, "group": "", "day": "2026-01-01"}
     session.add(PartSumRow(**of_run, mark="older"))
     session.add(BoardSumRow(**of_lot, failed=1))
     session.add(ClassSumRow(**of_lot, class_id=found, label="", defects=1))

@@ -111,7 +111,7 @@ def _search(session: Session, project_id: int) -> None:
 def _add_up(session: Session, image_id: int) -> None:
     """What is kept of a run's only part."""
     part = {"run_id": RUN, "part": 0}
-    where = {**part, "group": "", "day": "2026-11-20"}
+    where = {"run_id": RUN, "group": "", "day": "2026-11-20"}
     session.execute(insert(tables.PartSumRow), [{**part, "mark": "m" * 64}])
     session.execute(insert(tables.BoardSumRow), [{**where, "passed": 1}])
     session.execute(insert(tables.ClassSumRow), [{**where, "class_id": 1, "label": "open"}])

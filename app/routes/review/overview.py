@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from app import premises
 from app.edge import login, pools
-from backend.review import behind
+from backend.labels import days
 from backend.review.overview import keeping, reading
 from backend.review.overview.figures import Overview
 from backend.review.overview.reading import Narrowed
@@ -33,12 +33,10 @@ def overview(
 ) -> Overview:
     """A project by one of its runs, the newest where none is named."""
     labels = (label,) if label else ()
-    chosen = Narrowed(tuple(filter(None, group)), behind.day(since), behind.day(until), labels)
+    chosen = Narrowed(tuple(filter(None, group)), days.day(since), days.day(until), labels)
     with at.read() as session:
         found = premises.project(session, project)
         run_ids = reading.runs(session, found.id, run)
-    # Until the run that is shown stands, nothing is asked of the others, which may be large.
-    left = keeping.refresh(at.read, at.write, run_ids[:1], SECONDS)
-    left = left or keeping.refresh(at.read, at.write, run_ids[1:], SECONDS)
+    left = keeping.refresh(at.read, at.write, run_ids, SECONDS)
     with at.read() as session:
         return reading.read(session, found, run_ids, chosen, left)

@@ -15,6 +15,8 @@ export const FILTERS = [
   "golden",
   "proposals",
   "goldens",
+  "since",
+  "until",
   "text",
   "sort",
 ];
@@ -104,6 +106,7 @@ export class Filters {
         return this.group(name, title, words, orders[name], chosen, looks);
       }),
     );
+    this.lists.append(days(chosen));
     this.clear.hidden = ![...chosen.keys()].some((name) => name !== "sort");
     if (focused) {
       /** @type {HTMLElement|null} */ (this.lists.querySelector(`[data-filter="${CSS.escape(focused)}"]`))
@@ -168,4 +171,24 @@ export class Filters {
     const kept = single ? [] : query().getAll(name).filter((one) => one !== value);
     go({ [name]: on ? [...kept, value] : kept });
   }
+}
+
+/** From which day to which the pictures came. @param {URLSearchParams} chosen */
+function days(chosen) {
+  /** @param {string} name @param {string} label */
+  const day = (name, label) =>
+    h("input", {
+      type: "date",
+      value: chosen.get(name) ?? "",
+      "aria-label": label,
+      title: label,
+      data: { filter: name },
+      onchange: (/** @type {any} */ event) => go({ [name]: event.target.value }),
+    });
+  return h(
+    "fieldset",
+    {},
+    h("legend", {}, "Came"),
+    h("div.row", {}, day("since", "From this day"), day("until", "To this day")),
+  );
 }

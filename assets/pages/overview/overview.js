@@ -73,7 +73,7 @@ class Overview {
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
     this.sheet.dataset.left = String(found.left);
     fill(this.title, found.project);
-    const shows = [found.trend.map(({ run }) => run), found.groups, found.classes.map(({ name }) => name)];
+    const shows = [found.runs.map(({ run }) => run), found.groups, found.classes.map(({ name }) => name)];
     redraw(this.filters, [...shows, [...asked]], () => filters(found, asked));
     const figures = [found.project, found.run, found.boards, found.mistaken, found.left, [...asked]];
     redraw(this.told, figures, () => told(found, asked));
@@ -130,7 +130,7 @@ function filters(found, asked) {
       data: { key: name },
       onchange: (/** @type {any} */ event) => go({ [name]: event.target.value }),
     });
-  const runs = [...found.trend].reverse().map((
+  const runs = found.runs.map((
     one,
   ) => /** @type {[string, string]} */ ([
     String(one.run),

@@ -263,7 +263,7 @@ function models(found) {
 
 /** @type {Made} */
 function labels({ states }, asked) {
-  const group = asked.get("group") ?? "";
+  const [group, since, until] = ["group", "since", "until"].map((name) => asked.get(name) ?? "");
   const seen = Object.entries(STATES).filter(([state]) => states[state]);
   return {
     title: "Images by state",
@@ -276,7 +276,7 @@ function labels({ states }, asked) {
       marks: seen.map(([state, words]) => ({
         x: words,
         y: states[state],
-        href: address({ project: project(), tab: "browse", state, group }),
+        href: address({ project: project(), tab: "browse", state, group, since, until }),
       })),
     }],
   };

@@ -115,9 +115,19 @@ export class Heading {
       choice("class", "Class", [["", "All classes"], ...same(this.classes)]),
       choice("score", "Score", SCORES),
       this.lots.length > 0 && choice("group", "Lot", [["", "All lots"], ...same(this.lots)]),
+      days(query),
       h("span.lp-head-gap"),
       h("span.lp-hint", {}, this.others ? `${words.many(this.others, "other")} here` : ""),
       h("button", { onclick: () => go({ view: "wall" }) }, this.whole ? "Wall of pictures" : "Defect wall"),
     );
   }
+}
+
+/** From which day to which the pictures came, where an overview has said so. @param {URLSearchParams} query */
+function days(query) {
+  const since = query.get("since"), until = query.get("until");
+  if (!since && !until) return null;
+  const words = since === until ? `Came on ${since}` : `Came ${since ?? "first"} to ${until ?? "now"}`;
+  const clear = () => go({ since: "", until: "", image: "" });
+  return h("button.quiet", { onclick: clear, title: "Show all days" }, words, " ×");
 }

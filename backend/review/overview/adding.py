@@ -16,42 +16,20 @@ from backend.labels import images
 from backend.review import behind, tally, views
 from backend.review.boards import verdicts
 from backend.review.boards.verdicts import Ruled, StandingBoard, StandingDefect
+from backend.review.overview import sums
+from backend.review.overview.sums import BINS, HIGH, WIDE, Key, Row
 from backend.review.views import Reviewed
 from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
 from backend.storage.tables import ImageRow, RunImageRow
 
 PART = 256
-BINS = 20
 EDGES = [at / BINS for at in range(BINS)]
-WIDE, HIGH = 16, 12  # cells over the place of a defect on its golden, or else on its board
-ALL, NO_CLASS = 0, behind.NO_CLASS
+NO_CLASS = behind.NO_CLASS
 ESCAPE, FALSE_CALL, PLACE = "escape", "false_call", "place"
-Key = tuple[int, str]
-EVERY: Key = (ALL, "")
-
-
-@dataclass(slots=True)
-class OfClass:
-    """What there is of a class, or of all, on the boards of one lot and day."""
-
-    defects: int = 0
-    boards: int = 0
-    right: int = 0
-    escapes: int = 0
-    false_calls: int = 0
-    scores: list[list[int]] = field(default_factory=lambda: [[0, 0] for _ in range(BINS)])
-    places: dict[int, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
-
-
-@dataclass(slots=True)
-class OfLot:
-    """The boards of one lot and day."""
-
-    verdicts: Counter[str] = field(default_factory=Counter)
-    said: int = 0
-    labelled: int = 0
-    classes: dict[Key, OfClass] = field(default_factory=lambda: defaultdict(OfClass))
+AT = {verdicts.PASS: sums.PASSED, verdicts.FAIL: sums.FAILED, verdicts.ASK: sums.ASKED}
+Kind = tuple[int, str]
+EVERY: Kind = (sums.ALL, "")
 
 
 @dataclass(slots=True)
@@ -59,7 +37,7 @@ class Added:
     """A part of a run, added up; `marked` are boards by what a plot shows of them."""
 
     part: int
-    lots: dict[tuple[str, str], OfLot] = field(default_factory=lambda: defaultdict(OfLot))
+    sums: defaultdict[Key, Row] = field(default_factory=lambda: defaultdict(sums.nothing))
     marked: set[tuple[str, int, int]] = field(default_factory=set)
 
 
@@ -84,6 +62,22 @@ def add_up(session: Session, run_id: int, part: int) -> Added:
 
 
 @dataclass(slots=True)
+class _Lot:
+    """The sums of one lot and day."""
+
+    sums: defaultdict[Key, Row]
+    name: str
+    day: str
+
+    def of(self, kind: Kind) -> Row:
+        return self.sums[self.name, self.day, *kind]
+
+    @property
+    def boards(self) -> Row:
+        return self.of((sums.LOT, ""))
+
+
+@dataclass(slots=True)
 class _Adding:
     added: Added
     ruled: Ruled
@@ -91,61 +85,56 @@ class _Adding:
 
     def add(self, seen: Reviewed, day: str) -> None:
         """Add one board."""
-        board, lot = self.ruled.board(seen), self.added.lots[seen.item.image.group, day]
-        lot.verdicts[board.verdict] += 1
-        lot.said += bool(board.said_by)
+        board, lot = self.ruled.board(seen), _Lot(self.added.sums, seen.item.image.group, day)
+        lot.boards[AT[board.verdict]] += 1
+        lot.boards[sums.SAID] += bool(board.said_by)
         self._defects(board, lot)
         self._scores(seen, lot)
         if seen.item.image.state is State.DONE and not seen.item.image.is_golden:
-            lot.labelled += 1
+            lot.boards[sums.LABELLED] += 1
             self._mistakes(seen, lot)
 
-    def _defects(self, board: StandingBoard, lot: OfLot) -> None:
-        keys = [self._key(one.label) for one in board.defects]
-        for key in {*keys, *([EVERY] if keys else [])}:
-            lot.classes[key].boards += 1
-        for key in (*keys, *(EVERY for _ in keys)):
-            lot.classes[key].defects += 1
+    def _defects(self, board: StandingBoard, lot: _Lot) -> None:
+        kinds = [self._kind(one.label) for one in board.defects]
+        for kind in {*kinds, *([EVERY] if kinds else [])}:
+            lot.of(kind)[sums.BOARDS] += 1
+        for kind in (*kinds, *(EVERY for _ in kinds)):
+            lot.of(kind)[sums.DEFECTS] += 1
         if not self.ruled.once:
-            self._places(board, lot, keys)
+            self._places(board, lot, kinds)
 
-    def _places(self, board: StandingBoard, lot: OfLot, keys: Sequence[Key]) -> None:
+    def _places(self, board: StandingBoard, lot: _Lot, kinds: Sequence[Kind]) -> None:
         cells = [cell(board, one) for one in board.defects]
-        found = Counter(zip(keys, cells, strict=True)) + Counter((EVERY, one) for one in cells)
-        for (key, at), number in found.items():
-            counted = lot.classes[key].places[at]
-            counted[0] += number
-            counted[1] += 1
-            if key != EVERY:
-                self._mark(f"{PLACE}-{at}", key, board.image.id)
+        found = Counter(zip(kinds, cells, strict=True)) + Counter((EVERY, one) for one in cells)
+        for (kind, at), number in found.items():
+            row, first = lot.of(kind), sums.PLACES + 2 * at
+            row[first : first + 2] += (number, 1)
+            if kind != EVERY:
+                self._mark(f"{PLACE}-{at}", kind, board.image.id)
 
-    def _scores(self, seen: Reviewed, lot: OfLot) -> None:
-        bins = [(self._key(one.label), bin_of(one.score)) for one in seen.detections]
+    def _scores(self, seen: Reviewed, lot: _Lot) -> None:
+        bins = [(self._kind(one.label), bin_of(one.score)) for one in seen.detections]
         found = Counter(bins) + Counter((EVERY, at) for _, at in bins)
-        for (key, at), number in found.items():
-            counted = lot.classes[key].scores[at]
-            counted[0] += number
-            counted[1] += 1
+        for (kind, at), number in found.items():
+            row, first = lot.of(kind), sums.SCORES + 2 * at
+            row[first : first + 2] += (number, 1)
 
-    def _mistakes(self, seen: Reviewed, lot: OfLot) -> None:
+    def _mistakes(self, seen: Reviewed, lot: _Lot) -> None:
         right, escaped, called = mistakes(seen, self.ruled)
         image = seen.item.image.id
-        for label in right:
-            for key in (self._key(label), EVERY):
-                lot.classes[key].right += 1
-        for label in escaped:
-            for key in (self._key(label), EVERY):
-                lot.classes[key].escapes += 1
-            self._mark(ESCAPE, self._key(label), image)
-        for label in called:
-            for key in (self._key(label), EVERY):
-                lot.classes[key].false_calls += 1
-            self._mark(FALSE_CALL, self._key(label), image)
+        told = ((right, sums.RIGHT), (escaped, sums.ESCAPES), (called, sums.FALSE_CALLS))
+        for labels, at in told:
+            for label in labels:
+                for kind in (self._kind(label), EVERY):
+                    lot.of(kind)[at] += 1
+        for labels, mark in ((escaped, ESCAPE), (called, FALSE_CALL)):
+            for label in labels:
+                self._mark(mark, self._kind(label), image)
 
-    def _mark(self, mark: str, key: Key, image: int) -> None:
-        self.added.marked.add((mark, key[0], image))
+    def _mark(self, mark: str, kind: Kind, image: int) -> None:
+        self.added.marked.add((mark, kind[0], image))
 
-    def _key(self, label: str) -> Key:
+    def _kind(self, label: str) -> Kind:
         known = self.names.id(label)
         return (NO_CLASS, label) if known is None else (known, "")
 

@@ -96,6 +96,15 @@ class Mistaken:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedRun:
+    """A run that can be shown."""
+
+    run: int
+    model: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class RunYield:
     """A run among those before it."""
 
@@ -142,6 +151,7 @@ class Overview:
     places: Sequence[Spot]
     grid: Grid
     mistaken: Mistaken
+    runs: Sequence[NamedRun]
     trend: Sequence[RunYield]
     models: Sequence[RunWorth]
     states: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""Keeps what was added up of a run, and tells which parts of it no longer stand."""
+"""Keeps what was added up of runs, and tells which parts of it no longer stand."""
 
 from __future__ import annotations
 
@@ -6,24 +6,21 @@ import hashlib
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import case, delete, func, select
+from sqlalchemy import case, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from backend.domain import State
 from backend.review import tally, views
-from backend.review.boards.verdicts import ASK, FAIL, PASS
-from backend.review.overview import adding
-from backend.review.overview.adding import PART, Added, OfClass
+from backend.review.overview import adding, sums, totals
+from backend.review.overview.adding import PART, Added
 from backend.storage import engine
 from backend.storage.classes import class_names
 from backend.storage.tables import (
     BoardMarkRow,
-    BoardSumRow,
-    ClassSumRow,
     DecisionRow,
     ImageRow,
     PartSumRow,
@@ -32,15 +29,23 @@ from backend.storage.tables import (
     RunRow,
 )
 
-GONE = ""
-KEPT: tuple[Any, ...] = (BoardMarkRow, ClassSumRow, BoardSumRow, PartSumRow)
+PENDING = ""  # the mark of a part that was never added up
+MOST_MARKED = 3
 Begin = Callable[[], AbstractContextManager[Session]]
 
 
 def refresh(
     read: Begin, write: Begin, run_ids: Sequence[int], seconds: float = float("inf")
 ) -> int:
-    """Add up what no longer stands of these runs, for so long; returns how many parts are left."""
+    """Add up what no longer stands of these runs, for so long; returns how many parts are left.
+
+    The boards behind marks are kept of the first of them alone.
+    """
+    with read() as session:
+        new = {run: parts for run, parts in _parts(session, run_ids).items() if parts}
+    if new:
+        with write() as session:
+            _expect(session, new)
     with read() as session:
         left = [(run, *one) for run, parts in stale(session, run_ids).items() for one in parts]
     # From here on, or to ask would use up all the time of a busy machine, again and again.
@@ -50,100 +55,139 @@ def refresh(
         with read() as session:
             added = adding.add_up(session, run_id, part)
         with write() as session:
-            keep(session, run_id, added, mark)
+            keep(session, run_id, added, mark, marked=run_id == run_ids[0])
     return len(left)
 
 
 def stale(session: Session, run_ids: Sequence[int]) -> dict[int, list[tuple[int, str]]]:
-    """The parts of each run that are not as they were added up, with what marks them now.
-
-    Nothing marks a part of which no picture is left, because they were removed for good.
-    """
-    found: dict[int, list[tuple[int, str]]] = {}
-    rules, labels = dict[int, str](), dict[int, dict[int, list[Any]]]()
-    for run_id in run_ids:
-        project = views.project_of(session, run_id)
-        if project not in rules:
-            rules[project], labels[project] = _rule(session, project), _labels(session, project)
-        query = select(PartSumRow.part, PartSumRow.mark).where(PartSumRow.run_id == run_id)
-        kept = {part: mark for part, mark in session.execute(query)}
-        now = _marks(session, run_id, rules[project], labels[project])
-        gone = sorted(kept.keys() - {part for part, _ in now})
-        found[run_id] = [one for one in now if kept.get(one[0]) != one[1]]
-        found[run_id] += [(part, GONE) for part in gone]
+    """The parts of each run that are not as they were added up, with what marks them now."""
+    kept: defaultdict[int, dict[int, tuple[str, bool]]] = defaultdict(dict)
+    row = PartSumRow
+    query = select(row.run_id, row.part, row.mark, row.marked).where(row.run_id.in_(run_ids))
+    for run, part, mark, marked in session.execute(query.order_by(row.run_id, row.part)):
+        kept[run][part] = mark, marked
+    for run, parts in _parts(session, run_ids).items():
+        kept[run] = dict.fromkeys(parts, (PENDING, False))
+    said, now = _decisions(session, run_ids), _Now(session)
+    found = {}
+    for run in run_ids:
+        told = [(part, now.mark(run, part, said[run, part])) for part in kept[run]]
+        first = run == run_ids[0]
+        found[run] = [
+            (part, mark)
+            for part, mark in told
+            if kept[run][part][0] != mark or (first and not kept[run][part][1])
+        ]
     return found
 
 
-def keep(session: Session, run_id: int, added: Added, mark: str) -> None:
+def keep(session: Session, run_id: int, added: Added, mark: str, marked: bool = True) -> None:
     """Put what was added up in the place of what was kept of the part."""
     # Whoever else adds up the same part waits here, and then puts theirs over it.
-    there = select(RunRow.id).join(ProjectRow, ProjectRow.id == RunRow.project_id)
-    there = there.where(RunRow.id == run_id, ProjectRow.removed.is_(None))
-    if session.scalar(there.with_for_update(of=RunRow)) is None:
+    if not _hold(session, run_id):
         return  # what is written of a project while it is removed would be left over
-    for row in KEPT:
-        of_part = delete(row).where(row.run_id == run_id, row.part == added.part)
-        session.execute(of_part.execution_options(synchronize_session=False))
+    part, mark_row = PartSumRow, BoardMarkRow
+    of_part = part.run_id == run_id, part.part == added.part
+    before = session.scalar(select(part.told).where(*of_part)) or b""
+    totals.add(session, run_id, sums.change(sums.read(before), added.sums))
+    _take(session, delete(part).where(*of_part))
+    _take(session, delete(mark_row).where(mark_row.run_id == run_id, mark_row.part == added.part))
     of_run = {"run_id": run_id, "part": added.part}
-    engine.bulk_insert(session, PartSumRow, [{**of_run, "mark": mark}] if mark != GONE else [])
-    engine.bulk_insert(session, BoardSumRow, [{**of_run, **one} for one in _boards(added)])
-    engine.bulk_insert(session, ClassSumRow, [{**of_run, **one} for one in _classes(added)])
-    marked = [
+    told = {"mark": mark, "marked": marked, "told": sums.written(added.sums)}
+    engine.bulk_insert(session, part, [{**of_run, **told}])
+    rows = [
         {**of_run, "mark": name, "class_id": class_id, "image_id": image_id}
         for name, class_id, image_id in sorted(added.marked)
     ]
-    engine.bulk_insert(session, BoardMarkRow, marked)
+    engine.bulk_insert(session, mark_row, rows if marked else [])
 
 
-def _boards(added: Added) -> Iterator[dict[str, Any]]:
-    for (group, day), lot in added.lots.items():
-        yield {
-            "group_name": group,
-            "day": day,
-            "passed": lot.verdicts[PASS],
-            "failed": lot.verdicts[FAIL],
-            "asked": lot.verdicts[ASK],
-            "said": lot.said,
-            "labelled": lot.labelled,
-        }
+def forget_marks(read: Begin, write: Begin, project_id: int) -> None:
+    """Keep the boards behind marks of the newest runs alone, which are most of what is kept.
+
+    The overview of an older run adds them up again.
+    """
+    row, runs = PartSumRow, RunRow
+    with read() as session:
+        of_project = select(runs.id).where(runs.project_id == project_id)
+        marked = select(row.run_id, row.part).where(row.marked, row.run_id.in_(of_project))
+        parts = session.execute(marked.order_by(row.run_id, row.part)).all()
+    newest = sorted({run for run, _ in parts})[-MOST_MARKED:]
+    for run, part in parts:
+        if run not in newest:
+            with write() as session:
+                _forget(session, run, part)
 
 
-def _classes(added: Added) -> Iterator[dict[str, Any]]:
-    for (group, day), lot in added.lots.items():
-        for (class_id, label), one in lot.classes.items():
-            named = {"group_name": group, "day": day, "class_id": class_id, "label": label}
-            yield {**named, **_counted(one)}
+def _forget(session: Session, run_id: int, part: int) -> None:
+    if _hold(session, run_id):
+        mark, kept = BoardMarkRow, PartSumRow
+        _take(session, delete(mark).where(mark.run_id == run_id, mark.part == part))
+        of_part = update(kept).where(kept.run_id == run_id, kept.part == part)
+        _take(session, of_part.values(marked=False))
 
 
-def _counted(one: OfClass) -> dict[str, Any]:
-    return {
-        "defects": one.defects,
-        "boards": one.boards,
-        "found": one.right,
-        "escapes": one.escapes,
-        "false_calls": one.false_calls,
-        "scores": one.scores,
-        "places": [[at, *numbers] for at, numbers in sorted(one.places.items())],
-    }
+def _hold(session: Session, run_id: int) -> bool:
+    """Let nobody else write of a run; tells whether its project is still there."""
+    there = select(RunRow.id).join(ProjectRow, ProjectRow.id == RunRow.project_id)
+    there = there.where(RunRow.id == run_id, ProjectRow.removed.is_(None))
+    return session.scalar(there.with_for_update(of=RunRow)) is not None
 
 
-def _marks(
-    session: Session, run_id: int, rule: str, labels: dict[int, list[Any]]
-) -> list[tuple[int, str]]:
-    row, said = RunImageRow, DecisionRow
+def _take(session: Session, statement: Any) -> None:
+    session.execute(statement.execution_options(synchronize_session=False))
+
+
+def _parts(session: Session, run_ids: Sequence[int]) -> dict[int, list[int]]:
+    """The parts of those runs of which nothing is kept; a run that has ended gets no others."""
+    row, kept = RunImageRow, PartSumRow
+    known = set(session.scalars(select(kept.run_id).where(kept.run_id.in_(run_ids)).distinct()))
     part = (row.image_id // PART).label("part")
-    seen = select(part, func.count()).where(row.run_id == run_id, row.status == "ok")
-    judged = (said.image_id // PART).label("part")
-    decided = select(judged, func.count(), func.max(said.id)).where(said.run_id == run_id)
-    told: dict[int, list[Any]] = {
-        at: [number] for at, number in session.execute(seen.group_by(part))
-    }
-    for at, *numbers in session.execute(decided.group_by(judged)):
-        told.get(at, []).extend(numbers)
-    return [
-        (at, _digest([rule, numbers, sorted(labels.get(at, []))]))
-        for at, numbers in sorted(told.items())
-    ]
+    found = {}
+    for run in run_ids:
+        if run not in known:
+            seen = select(part).where(row.run_id == run, row.status == "ok").distinct()
+            found[run] = sorted(session.scalars(seen))
+    return found
+
+
+def _expect(session: Session, new: dict[int, list[int]]) -> None:
+    """Say which parts there will be."""
+    for run, parts in new.items():
+        if _hold(session, run):
+            pending = {"run_id": run, "mark": PENDING, "marked": False, "told": b""}
+            engine.insert_new(session, PartSumRow, [{**pending, "part": part} for part in parts])
+
+
+def _decisions(session: Session, run_ids: Sequence[int]) -> defaultdict[tuple[int, int], list[int]]:
+    row = DecisionRow
+    part = (row.image_id // PART).label("part")
+    query = select(row.run_id, part, func.count(), func.max(row.id)).where(row.run_id.in_(run_ids))
+    found: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for run, at, *numbers in session.execute(query.group_by(row.run_id, part)):
+        found[run, at] = numbers
+    return found
+
+
+class _Now:
+    """What marks parts now; what is of a project is read once."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.projects: dict[int, int] = {}
+        self.rules: dict[int, str] = {}
+        self.labels: dict[int, dict[int, list[Any]]] = {}
+
+    def mark(self, run_id: int, part: int, said: Iterable[int]) -> str:
+        """What a part stands on."""
+        if run_id not in self.projects:
+            self.projects[run_id] = views.project_of(self.session, run_id)
+        project = self.projects[run_id]
+        if project not in self.rules:
+            self.rules[project] = _rule(self.session, project)
+            self.labels[project] = _labels(self.session, project)
+        there = sorted(self.labels[project].get(part, []))
+        return _digest([self.rules[project], list(said), there])
 
 
 def _labels(session: Session, project_id: int) -> dict[int, list[Any]]:

@@ -9,7 +9,6 @@ from datetime import date
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
 from sqlalchemy import ColumnElement, String, and_, func, select, type_coerce
 from sqlalchemy.orm import Session
 
@@ -18,10 +17,11 @@ from backend.errors import NotFound
 from backend.labels import gallery
 from backend.models import registry
 from backend.review import promises
-from backend.review.overview import adding, figures
+from backend.review.overview import adding, figures, sums
 from backend.review.overview.figures import (
     LotClass,
     Mistaken,
+    NamedRun,
     NamedYield,
     Overview,
     RunWorth,
@@ -86,6 +86,7 @@ def read(
     classes = _classes(session, run_id, chosen, names)
     scores, places = _spread(session, run_id, chosen, names)
     groups, days = _known(session, run_id)
+    named = _named(session, run_ids)
     by_group = _by(lots, lambda group, _: group)
     shown = {lot.name for lot in by_group}
     return Overview(
@@ -106,9 +107,10 @@ def read(
         ],
         scores,
         places,
-        figures.Grid(adding.WIDE, adding.HIGH),
+        figures.Grid(sums.WIDE, sums.HIGH),
         _mistaken(lots, classes),
-        _trend(session, run_ids, chosen),
+        named,
+        _trend(session, named[::-1], chosen),
         _models(session, project.id),
         gallery.counts(session, project.id, _filter(chosen), ("state",))["state"],
     )
@@ -127,21 +129,18 @@ def _where(row: Any, chosen: Narrowed) -> list[ColumnElement[bool]]:
 
 
 def _filter(chosen: Narrowed) -> gallery.Filter:
-    return gallery.Filter(groups=chosen.groups)
+    return gallery.Filter(groups=chosen.groups, since=chosen.since, until=chosen.until)
 
 
 def _boards(session: Session, run_id: int, chosen: Narrowed) -> dict[tuple[str, str], Numbers]:
     row = BoardSumRow
-    query = select(row.group, row.day, *_sums(row)).where(row.run_id == run_id)
-    grouped = query.where(*_where(row, chosen)).group_by(row.group, row.day)
-    return {
-        (group, day): tuple(map(int, numbers)) for group, day, *numbers in session.execute(grouped)
-    }
+    query = select(row.group, row.day, *_counted(row)).where(row.run_id == run_id)
+    found = session.execute(query.where(*_where(row, chosen)))
+    return {(group, day): tuple(numbers) for group, day, *numbers in found}
 
 
-def _sums(row: Any) -> list[Any]:
-    counted = (row.passed, row.failed, row.asked, row.said, row.labelled)
-    return [func.sum(one) for one in counted]
+def _counted(row: Any) -> list[Any]:
+    return [row.passed, row.failed, row.asked, row.said, row.labelled]
 
 
 def _sum(parts: Iterable[Numbers]) -> Yield:
@@ -165,7 +164,7 @@ def _classes(
     counted = (row.defects, row.boards, row.right, row.escapes, row.false_calls)
     query = (
         select(row.group, row.class_id, row.label, *(func.sum(one) for one in counted))
-        .where(row.run_id == run_id, row.class_id != adding.ALL, *_where(row, chosen))
+        .where(row.run_id == run_id, row.class_id != sums.ALL, *_where(row, chosen))
         .group_by(row.group, row.class_id, row.label)
     )
     found: dict[tuple[str, str], Numbers] = {}
@@ -220,24 +219,18 @@ def _spread(
     session: Session, run_id: int, chosen: Narrowed, names: Naming
 ) -> tuple[list[ScoreBin], list[Spot]]:
     row = ClassSumRow
-    query = select(row.scores, row.places).where(
+    query = select(row.spread).where(
         row.run_id == run_id, _of_classes(row, chosen, names), *_where(row, chosen)
     )
-    scores = np.zeros((adding.BINS, 2), np.int64)
-    places = np.zeros((adding.WIDE * adding.HIGH, 2), np.int64)
-    for some, there in session.execute(query):
-        scores += np.array(some)
-        if there:
-            told = np.array(there)
-            places[told[:, 0]] += told[:, 1:]
-    step = 1 / adding.BINS
+    told = sums.unpacked(session.scalars(query), sums.COUNTED)
+    step = 1 / sums.BINS
     bins = [
         ScoreBin(round(at * step, 4), round((at + 1) * step, 4), *counted)
-        for at, counted in enumerate(scores.tolist())
+        for at, counted in enumerate(sums.pairs(told, sums.SCORES, sums.BINS))
     ]
     spots = [
-        Spot(at, at % adding.WIDE, at // adding.WIDE, *counted)
-        for at, counted in enumerate(places.tolist())
+        Spot(at, at % sums.WIDE, at // sums.WIDE, *counted)
+        for at, counted in enumerate(sums.pairs(told, sums.PLACES, sums.CELLS))
         if counted[0]
     ]
     return bins, spots
@@ -246,7 +239,7 @@ def _spread(
 def _of_classes(row: Any, chosen: Narrowed, names: Naming) -> ColumnElement[bool]:
     """The rows of one class; boards with two of them would be counted twice."""
     if not chosen.labels:
-        return row.class_id == adding.ALL  # type: ignore[no-any-return]
+        return row.class_id == sums.ALL  # type: ignore[no-any-return]
     label = chosen.labels[0]
     known = names.id(label)
     if known is None:
@@ -262,18 +255,27 @@ def _known(session: Session, run_id: int) -> tuple[list[str], list[str]]:
     return sorted({group for group, _ in pairs}), sorted({day for _, day in pairs})
 
 
-def _trend(session: Session, run_ids: Sequence[int], chosen: Narrowed) -> list[RunYield]:
-    """The oldest first."""
-    row, runs_ = BoardSumRow, RunRow
-    query = select(row.run_id, *_sums(row)).where(row.run_id.in_(run_ids), *_where(row, chosen))
-    sums = {
+def _named(session: Session, run_ids: Sequence[int]) -> list[NamedRun]:
+    """The newest first."""
+    row = RunRow
+    query = select(row.id, row.model, row.at).where(row.id.in_(run_ids)).order_by(row.id.desc())
+    return [NamedRun(*told) for told in session.execute(query)]
+
+
+def _trend(session: Session, named: Sequence[NamedRun], chosen: Narrowed) -> list[RunYield]:
+    """In the order of the runs."""
+    run_ids = [one.run for one in named]
+    row = BoardSumRow
+    query = select(row.run_id, *(func.sum(one) for one in _counted(row)))
+    query = query.where(row.run_id.in_(run_ids), *_where(row, chosen))
+    told = {
         run_id: tuple(map(int, numbers))
         for run_id, *numbers in session.execute(query.group_by(row.run_id))
     }
-    told = select(runs_.id, runs_.model, runs_.at).where(runs_.id.in_(sums)).order_by(runs_.id)
     return [
-        RunYield(id_, model, at, figures.yielded(*sums[id_][:4]))
-        for id_, model, at in session.execute(told)
+        RunYield(one.run, one.model, one.at, figures.yielded(*told[one.run][:4]))
+        for one in named
+        if one.run in told
     ]
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import Index, Text, text
+from sqlalchemy import Index, LargeBinary, Text, text
 from sqlalchemy.orm import DeclarativeBase
 
 from backend.storage.types import Json, Moment
 
-TYPES: dict[Any, Any] = {datetime: Moment, dict[str, Any]: Json, list[Any]: Json, str: Text}
+TYPES: dict[Any, Any] = {
+    datetime: Moment,
+    dict[str, Any]: Json,
+    list[Any]: Json,
+    str: Text,
+    bytes: LargeBinary,
+}
 
 
 class Base(DeclarativeBase):

@@ -1,4 +1,4 @@
-"""The tables of what was added up of runs, part by part, so that an overview adds few rows."""
+"""The tables of what was added up of runs, so that an overview reads few rows."""
 
 from __future__ import annotations
 
@@ -14,22 +14,27 @@ QUICK: Any = {"sqlite_with_rowid": False}
 
 
 class PartSumRow(Base):
-    """Boards of a run that follow each other; `mark` names what they were added up from."""
+    """Boards of a run that follow each other; `mark` names what they were added up from.
+
+    `told` is what they have added to the sums of the run, to be taken away again, and `marked`
+    says whether the boards behind its marks are kept.
+    """
 
     __tablename__ = "part_sum"
     __table_args__ = QUICK
     run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
     part: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     mark: Mapped[str] = mapped_column(String(64))
+    marked: Mapped[bool] = mapped_column(default=False)
+    told: Mapped[bytes] = mapped_column(default=b"")
 
 
 class BoardSumRow(Base):
-    """Boards of a part by lot and day, and how the run stands against their labels."""
+    """Boards of a run by lot and day."""
 
     __tablename__ = "board_sum"
     __table_args__ = QUICK
     run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
-    part: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     group: Mapped[str] = mapped_column("group_name", String(300), primary_key=True)
     day: Mapped[str] = mapped_column(String(10), primary_key=True)
     passed: Mapped[int] = mapped_column(default=0)
@@ -40,16 +45,15 @@ class BoardSumRow(Base):
 
 
 class ClassSumRow(Base):
-    """Defects of a class on the boards of a part, by lot and day.
+    """Defects of a class on the boards of a run, by lot and day.
 
-    `class_id` 0 are all classes together, -1 is what is of no class, called `label`. `scores` are
-    detections and boards by twentieths of the score, `places` defects and boards by cell.
+    `class_id` 0 are all classes together, -1 is what is of no class, called `label`. `spread` are
+    detections by score and defects by place, packed.
     """
 
     __tablename__ = "class_sum"
     __table_args__ = QUICK
     run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
-    part: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     group: Mapped[str] = mapped_column("group_name", String(300), primary_key=True)
     day: Mapped[str] = mapped_column(String(10), primary_key=True)
     class_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
@@ -59,8 +63,7 @@ class ClassSumRow(Base):
     right: Mapped[int] = mapped_column("found", default=0)
     escapes: Mapped[int] = mapped_column(default=0)
     false_calls: Mapped[int] = mapped_column(default=0)
-    scores: Mapped[list[Any]] = mapped_column(default=list)
-    places: Mapped[list[Any]] = mapped_column(default=list)
+    spread: Mapped[bytes] = mapped_column(default=b"")
 
 
 class BoardMarkRow(Base):

@@ -15,7 +15,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, Run, RunImage, State, Task, Verdict
-from backend.errors import NotFound
+from backend.errors import Invalid, NotFound
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.models import registry
@@ -27,12 +27,18 @@ from backend.review.boards.verdicts import StandingBoard
 from backend.review.deciding import decisions
 from backend.review.deciding.decisions import Sheet
 from backend.review.judgements import Judgement
-from backend.review.overview import adding, keeping, reading
+from backend.review.overview import adding, keeping, reading, sums
 from backend.review.overview.figures import Overview
 from backend.review.overview.reading import Narrowed
 from backend.storage import findings
 from backend.storage.engine import Database
-from backend.storage.tables import BoardMarkRow, ClassSumRow, ImageRow, PartSumRow
+from backend.storage.tables import (
+    BoardMarkRow,
+    BoardSumRow,
+    ClassSumRow,
+    ImageRow,
+    PartSumRow,
+)
 from backend.upkeep import removal
 
 RUN, ANSWERS = 4, 5
@@ -359,6 +365,7 @@ def test_only_the_part_that_changed_is_added_up_anew(line: Database) -> None:
         images.add(session, project, new, "")
         more = [RunImage(id_, name) for name, id_ in at(session).items() if "more" in name]
         findings.record(session, RUN, more)
+        findings.finish(session, RUN, 1.0, {})
     assert len(stale(line)) == 3
     before = overview(line)
     assert before.boards.boards == BOARDS - 2 + 2 * adding.PART
@@ -372,7 +379,7 @@ def test_only_the_part_that_changed_is_added_up_anew(line: Database) -> None:
 def test_who_has_no_more_time_leaves_the_rest_to_the_next(line: Database) -> None:
     begin = line.read.begin, line.write.begin
     assert keeping.refresh(*begin, [RUN], 0.0) == 1
-    assert marks(line) == {}
+    assert marks(line) == {0: keeping.PENDING}
     assert keeping.refresh(*begin, [RUN]) == 0
 
 
@@ -384,8 +391,6 @@ def test_two_who_add_up_the_same_part_leave_it_once(line: Database) -> None:
         with line.write.begin() as session:
             keeping.keep(session, RUN, added, mark)
     first = overview(line)
-    with line.write.begin() as session:
-        session.execute(delete(PartSumRow))
     assert overview(line) == first
 
 
@@ -397,13 +402,13 @@ def test_a_place_is_that_of_the_golden_where_it_is_known_how_it_lies(line: Datab
     moved = replace(board, lie=(1.0, 0.0, 75.0, 0.0, 1.0, 0.0))
     assert adding.cell(moved, defect) == 8
     outside = replace(board, lie=(1.0, 0.0, 900.0, 0.0, 1.0, -900.0))
-    assert adding.cell(outside, defect) == adding.WIDE - 1
+    assert adding.cell(outside, defect) == sums.WIDE - 1
 
 
-@pytest.mark.parametrize("at_", range(adding.BINS))
+@pytest.mark.parametrize("at_", range(sums.BINS))
 def test_an_edge_of_scores_begins_the_next_twentieth(at_: int) -> None:
-    assert adding.bin_of(at_ / adding.BINS) == at_
-    assert adding.bin_of(1.0) == adding.BINS - 1
+    assert adding.bin_of(at_ / sums.BINS) == at_
+    assert adding.bin_of(1.0) == sums.BINS - 1
 
 
 def test_an_overview_of_classified_pictures_says_what_their_table_says(database: Database) -> None:
@@ -460,7 +465,6 @@ def test_pictures_removed_for_good_are_counted_no_more(line: Database) -> None:
     told = overview(line)
     assert (told.boards.boards, told.by_group, told.classes, told.places) == (0, [], [], [])
     assert stale(line) == []
-    assert marks(line) == {}
 
 
 def test_a_run_over_a_folder_is_none_of_the_overview(line: Database) -> None:
@@ -493,5 +497,74 @@ def test_nothing_kept_outlives_its_part(line: Database) -> None:
     told = overview(line)
     assert (told.boards.boards, told.classes, told.places) == (0, [], [])
     with line.read.begin() as session:
-        for row in (BoardMarkRow, ClassSumRow):
+        for row in (BoardMarkRow, ClassSumRow, BoardSumRow):
             assert session.scalar(select(func.count()).select_from(row)) == 0
+
+
+def test_sums_of_a_run_are_those_of_its_parts_added_anew(line: Database) -> None:
+    overview(line)
+    for change in (save, judge, regrouped, put_away, brought_back):
+        with line.write.begin() as session:
+            change(session)
+        kept = overview(line)
+        with line.write.begin() as session:
+            for row in (PartSumRow, BoardSumRow, ClassSumRow, BoardMarkRow):
+                session.execute(delete(row))
+        assert overview(line) == kept
+
+
+def test_boards_behind_marks_are_kept_of_the_newest_runs_alone(line: Database) -> None:
+    begin = line.read.begin, line.write.begin
+    with line.write.begin() as session:
+        project = views.project_of(session, RUN)
+    runs = [RUN, *(more_of(line, RUN + at) for at in range(1, 4))]
+    assert keeping.refresh(*begin, runs) == 0
+    assert marked(line) == [RUN]
+    for run in runs:
+        overview(line, run=run)
+    told = overview(line)
+    keeping.forget_marks(*begin, project)
+    assert marked(line) == runs[-keeping.MOST_MARKED :]
+    with line.read.begin() as session:
+        assert keeping.stale(session, [runs[-1], RUN])[RUN] == []
+        with pytest.raises(NotFound, match=f"open the overview of run {RUN}"):
+            behind(session, mark="escape")
+    assert overview(line) == told
+    with line.read.begin() as session:
+        assert behind(session, mark="escape") > 0
+
+
+def marked(database: Database) -> list[int]:
+    with database.read.begin() as session:
+        row = BoardMarkRow
+        return list(session.scalars(select(row.run_id).distinct().order_by(row.run_id)))
+
+
+def more_of(database: Database, run: int) -> int:
+    """Another run over the same boards."""
+    with database.write.begin() as session:
+        project, ids = views.project_of(session, RUN), at(session)
+        findings.start(session, Run(run, "v1", "yolo", datetime.now(UTC), project_id=project))
+        seen = [RunImage(ids[n], n, detections=found(int(n))) for n in ids]
+        findings.record(session, run, seen)
+        findings.finish(session, run, 1.0, {})
+    return run
+
+
+def test_runs_can_be_chosen_also_where_a_filter_leaves_nothing_of_them(line: Database) -> None:
+    told = overview(line, Narrowed(groups=("no such lot",)))
+    assert ([one.run for one in told.runs], told.trend) == ([RUN], [])
+
+
+def test_states_are_of_the_days_that_are_chosen(line: Database) -> None:
+    first, second = (
+        overview(line, Narrowed(since=one, until=one)).states for one in (FIRST, SECOND)
+    )
+    both = overview(line).states
+    assert {name: first.get(name, 0) + second.get(name, 0) for name in both} == both
+    assert min(sum(first.values()), sum(second.values())) > 20
+
+
+def test_no_lot_is_called_as_filters_call_the_images_of_none(line: Database) -> None:
+    with line.write.begin() as session, pytest.raises(Invalid, match="No lot is named 'none'"):
+        images.set_group(session, [at(session)["08"]], " none ")

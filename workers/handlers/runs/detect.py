@@ -78,6 +78,8 @@ def _add_up(context: Context) -> None:
     read, write = context.database.read.begin, retries.patient(context.database.write.begin)
     while left := keeping.refresh(read, write, [context.job.id], SECONDS):
         context.progress(None, f"Adding up the boards, {many(left, 'part')} left")
+    if context.job.project_id is not None:
+        keeping.forget_marks(read, write, context.job.project_id)
 
 
 def describe(
