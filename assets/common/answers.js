@@ -16,7 +16,8 @@
  * @typedef {{image: number, name: string, sha256: string, width: number, height: number, group: string,
  *   verdict: string, said_by: string, worst: number | null, defects: DefectMark[], called: string}}
  *   BoardCard
- * @typedef {{project: Project, total: number, next: number, boards: BoardCard[]}} BoardsOfRun
+ * @typedef {{project: Project, total: number, next: number, boards: BoardCard[], unread: number,
+ *   unreadable: UnreadPicture[]}} BoardsOfRun
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, origin: Origin, id: string,
  *   detection: DetectionRef | null, author: string, class_id: number | null}} Box
  * @typedef {{changed: number}} BroughtBack
@@ -47,8 +48,10 @@
  *   rejected: number[], accepted: number[], verdict: "" | "pass" | "fail", repeat: boolean,
  *   chances: Record<string, number>}} DeskImage
  * @typedef {{runs: RunCard[], jobs: JobCard[], task: Task, models: ModelCard[], counts: SourceCounts,
- *   tiles: string}} DetectionChoice
+ *   goldens: boolean, tiles: string, lot: Lot | null}} DetectionChoice
  * @typedef {{model: string, source?: ImageChoice, options?: Options, key?: string}} DetectionForm
+ * @typedef {{model: string, source?: ImageChoice, options?: Options, key?: string, after?: number | null}}
+ *   DetectionOrder
  * @typedef {{run: number, image: number, idx: number}} DetectionRef
  * @typedef {{role?: Role | null, password?: string | null}} Edit
  * @typedef {{split?: string, iou?: number, images?: number, truths?: number, score?: number,
@@ -78,7 +81,7 @@
  *   split: Split | null, group: string, version: number, label: string, comment: string, author: string,
  *   golden: GoldenCard | null, boxes: Box[]}} ImageCard
  * @typedef {{images?: readonly number[] | null, states?: readonly string[] | null, splits?: readonly
- *   string[] | null}} ImageChoice
+ *   string[] | null, groups?: readonly string[] | null}} ImageChoice
  * @typedef {{state?: Record<string, number>, split?: Record<string, number>,
  *   group?: Record<string, number>, author?: Record<string, number>, class?: Record<string, number>,
  *   golden?: Record<string, number>, proposals?: Record<string, number>}} ImageCounts
@@ -115,6 +118,7 @@
  * @typedef {{id: string, began: string, seen: string, address: string, browser: string, here: boolean}}
  *   LoginCard
  * @typedef {{trials?: number, hours?: number}} Longer
+ * @typedef {{name: string, images: number}} Lot
  * @typedef {{group: string, label: string, defects: number, boards: number}} LotClass
  * @typedef {{jobs: string, models: string, labels: string, projects: string}} Marks
  * @typedef {{name: string, role: Role, accounts: boolean}} Me
@@ -253,6 +257,7 @@
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number}} TriedBox
  * @typedef {{job: JobCard, width: number, height: number}} TriedPicture
  * @typedef {{action: string, value: string, images: number[]}} UndoStep
+ * @typedef {{name: string, error: string}} UnreadPicture
  * @typedef {{name: string, bytes: number}} UploadedFile
  * @typedef {{title: string, author: string, jobs: number, seconds: number}} Use
  * @typedef {{boxes: number, images: number, put_away: number}} Uses

@@ -22,8 +22,8 @@ from backend.storage.tables import BoardMarkRow, DetectionRow, ImageRow, PartSum
 NO_CLASS = -1  # of a mark by what is of no class of the project
 ABOVE = 2.0  # above every score
 MARKS = ("escape", "false_call", "place-N")
-ASK, SAID = "ask", "said"
-VERDICTS = (Verdict.PASS.value, Verdict.FAIL.value, ASK, SAID)
+ASK, SAID, DOUBT = "ask", "said", "doubt"
+VERDICTS = (Verdict.PASS.value, Verdict.FAIL.value, ASK, SAID, DOUBT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,10 @@ def _stands(session: Session, run_id: int, image_id: Any, verdict: str) -> Any:
         judged = image_id.in_(closing.closed(session, run_id))
         done = select(ImageRow.id).where(ImageRow.state == State.DONE)
         return judged & image_id.in_(done) if closing.by_answer(session, run_id) else judged
-    ruled = rule_filter.of(session, run_id, image_id, verdict)
     people = image_id.in_(decisions.boards(run_id, decisions.BOARD_VERDICTS))
+    if verdict == DOUBT:
+        return ~people & rule_filter.doubtful(session, run_id, image_id)
+    ruled = rule_filter.of(session, run_id, image_id, verdict)
     if verdict == ASK:
         return ~people & ruled
     return image_id.in_(decisions.boards(run_id, (Verdict(verdict),))) | (~people & ruled)

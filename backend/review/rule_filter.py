@@ -21,6 +21,7 @@ from backend.storage.classes import class_names
 from backend.storage.classes.class_names import Naming
 from backend.storage.tables import BoxRow, DecisionRow, DetectionRow, ImageRow
 
+NEAR = 0.1  # a score so near to the one from which it counts leaves a board in doubt
 NO_CLASS = "no class"  # what a picture is that a person gave none
 
 
@@ -69,6 +70,29 @@ def fails(session: Session, run_id: int, image_id: Any) -> ColumnElement[bool]:
         ~_judged(run_id),
     )
     return or_(labelled, waiting)
+
+
+def doubtful(session: Session, run_id: int, image_id: Any) -> ColumnElement[bool]:
+    """Whether a detection that nobody has judged lies near the score from which it fails a board.
+
+    Of classified pictures: whether the rule asks a person.
+    """
+    if closing.by_answer(session, run_id):
+        return of(session, run_id, image_id, "ask")
+    project = catalogue.get(session, views.project_of(session, run_id))
+    names, rule = class_names.of(session, project.id), views.rule(session, project.id)
+    severe = [one.name for one in project.classes if one.severity >= rule["severity"]]
+    near = (
+        or_(*names.detected([name]))
+        & DetectionRow.score.between(tally.least(rule, name) - NEAR, tally.least(rule, name) + NEAR)
+        for name in severe
+    )
+    return exists().where(
+        DetectionRow.run_id == run_id,
+        DetectionRow.image_id == image_id,
+        or_(false(), *near),
+        ~_judged(run_id),
+    )
 
 
 def shows(

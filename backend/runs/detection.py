@@ -36,6 +36,14 @@ class Target:
     group: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """Images that came together, and how many they are."""
+
+    name: str
+    images: int
+
+
 def confidence(family: str, options: Mapping[str, Any]) -> float:
     """The lowest score that counts; what gives one answer a picture gives it however unsure."""
     return 0.0 if families.answers_once(family) else float(options.get("confidence", CONFIDENCE))
@@ -50,11 +58,13 @@ def ask(
     options: Mapping[str, Any] | None = None,
     author: str = "",
     key: str = "",
+    after: int | None = None,
 ) -> Job:
-    """Queue a detection; the run has the job's id.
+    """Queue a detection; the run has the job's id. It waits for the job that it comes `after`.
 
     `model`: vN, champion, golden, or a weights file. `source`: {} for all images of the project,
-    {"images": ids}, {"splits": …}, {"states": …}, or {"path": a picture, folder, list or URL}.
+    {"images": ids}, {"splits": …}, {"states": …}, {"groups": lots}, or {"path": a picture, folder,
+    list or URL}.
     `options`: confidence, runtime, precision, image_size, tiles (off, on, auto), ray (bool),
     device, workers and memory_gb (what is asked of a cluster: `backend.jobs.needs`), again (True:
     do not take known results), and a family's own settings under extra.
@@ -62,6 +72,7 @@ def ask(
     chosen = choice.choose(session, project_id, model)
     _check(chosen, project_id, source or {})
     check_images(session, project_id, source or {})
+    _check_before(session, project_id, after)
     _check_options(options or {})
     for problem in cards.missing(session, options or {}):
         raise Refused(problem)
@@ -74,7 +85,7 @@ def ask(
         selections.kept(session, project_id, source or {}),
         dict(options or {}),
     )
-    return queue.enqueue(session, request, author=author, key=key)
+    return queue.enqueue(session, request, author=author, key=key, after=after)
 
 
 def check_images(session: Session, project_id: int | None, source: Mapping[str, Any]) -> None:
@@ -158,6 +169,14 @@ def goldens(session: Session, project_id: int) -> list[Target]:
     return [Target(id_, name, sha256, "", group) for id_, name, sha256, group in found]
 
 
+def newest_lot(session: Session, project_id: int) -> Lot | None:
+    """The lot that came last."""
+    there = _chosen_by_source(project_id, {})
+    newest = select(ImageRow.group).where(*there, ImageRow.group != "").order_by(ImageRow.id.desc())
+    name = session.scalar(newest.limit(1))
+    return Lot(name, count(session, project_id, {"groups": [name]})) if name else None
+
+
 def count(session: Session, project_id: int, source: Mapping[str, Any]) -> int:
     """How many images of a project a run looks at."""
     chosen = selections.count(source)
@@ -177,6 +196,8 @@ def _chosen_by_source(project_id: int, source: Mapping[str, Any]) -> list[Column
         chosen.append(ImageRow.split.in_(source["splits"]))
     if "states" in source:
         chosen.append(ImageRow.state.in_(source["states"]))
+    if "groups" in source:
+        chosen.append(ImageRow.group.in_(source["groups"]))
     return chosen
 
 
@@ -238,6 +259,11 @@ def _check_goldens(chosen: Chosen, project_id: int | None) -> None:
     if project_id is None and families.find(chosen.family).needs_golden:
         who = families.comparer(chosen.family)
         raise Refused(f"{who} needs a project with golden pictures.")
+
+
+def _check_before(session: Session, project_id: int | None, after: int | None) -> None:
+    if after is not None and queue.get(session, after).project_id != project_id:
+        raise NotFound(f"There is no job {after} in this project.")
 
 
 def _check_filter(name: str, values: Sequence[str], known: Sequence[str]) -> None:

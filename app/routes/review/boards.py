@@ -14,7 +14,7 @@ from backend.domain import Project
 from backend.projects import catalogue
 from backend.review import agenda, views
 from backend.review.boards import verdicts
-from backend.review.boards.verdicts import StandingBoard, StandingDefect
+from backend.review.boards.verdicts import StandingBoard, StandingDefect, UnreadPicture
 
 router = APIRouter(prefix="/api/runs/{run}", dependencies=[login.SEES], route_class=pools.Pooled)
 
@@ -57,13 +57,15 @@ class BoardCard:
 class BoardsOfRun:
     """A part of the boards; `next` is the one to go on after, or 0.
 
-    `total` is said with the first part alone.
+    `total`, and what the run could not read, are said with the first part alone.
     """
 
     project: Project
     total: int
     next: int
     boards: Sequence[BoardCard]
+    unread: int
+    unreadable: Sequence[UnreadPicture]
 
 
 @router.get("/boards")
@@ -77,8 +79,10 @@ def boards(
         ids = agenda.ids(session, run, choice, PART, after)
         found = verdicts.of(session, run, ids)
         total = 0 if after else agenda.counts(session, run, choice)[0]
+        lost = [] if after else verdicts.unreadable(session, run)
     more = ids[-1] if len(ids) == PART else 0
-    return BoardsOfRun(project, total, more, [_card(one) for one in found])
+    cards = [_card(one) for one in found]
+    return BoardsOfRun(project, total, more, cards, len(lost), lost[:PART])
 
 
 def _card(one: StandingBoard) -> BoardCard:

@@ -31,6 +31,7 @@ from backend.previews import rendering
 from backend.projects import large_pictures
 from backend.runs import detection, proposals
 from backend.storage import findings
+from backend.storage.types import LARGEST_KEY
 
 router = APIRouter(
     prefix="/api/projects/{project}/detect", dependencies=[login.SEES], route_class=pools.Pooled
@@ -49,6 +50,7 @@ class ImageChoice(BaseModel):
     images: list[int] | None = Field(None, max_length=200_000)
     states: list[str] | None = None
     splits: list[str] | None = None
+    groups: list[str] | None = None
 
 
 class Options(BaseModel):
@@ -81,6 +83,12 @@ class DetectionForm(BaseModel):
     key: str = Field("", max_length=100)
 
 
+class DetectionOrder(DetectionForm):
+    """A detection to be made; it begins when the job that it comes `after` is done."""
+
+    after: int | None = Field(None, ge=1, le=LARGEST_KEY)
+
+
 @dataclass(frozen=True, slots=True)
 class AtWork:
     """The newest runs, and the newest jobs that make such."""
@@ -105,7 +113,9 @@ class DetectionChoice(AtWork):
     task: Task
     models: Sequence[ModelCard]
     counts: SourceCounts
+    goldens: bool
     tiles: str
+    lot: detection.Lot | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +153,9 @@ def form(project: str, at: premises.At) -> DetectionChoice:
             found.task,
             [model_cards.card(one) for one in ready],
             SourceCounts(counted["state"], counted["split"], counted["golden"]),
+            bool(detection.goldens(session, found.id)),
             large_pictures.wish(session, found.id),
+            detection.newest_lot(session, found.id),
         )
 
 
@@ -163,7 +175,7 @@ def tile(project: str, body: Tiles, at: premises.At, person: login.Labeler) -> T
 
 
 @router.post("", status_code=201)
-def detect(project: str, body: DetectionForm, at: premises.At, person: login.Labeler) -> JobCard:
+def detect(project: str, body: DetectionOrder, at: premises.At, person: login.Labeler) -> JobCard:
     """Queue a detection; the run has the job's number."""
     with at.write() as session:
         found = premises.project(session, project)
@@ -175,6 +187,7 @@ def detect(project: str, body: DetectionForm, at: premises.At, person: login.Lab
             options=body.options.model_dump(exclude_none=True),
             author=person.name,
             key=body.key,
+            after=body.after,
         )
         return job_cards.whole(job)
 

@@ -6,6 +6,7 @@ import { DEVICES } from "../../common/devices.js";
 import { field, fill, h, redraw, say, select } from "../../common/dom.js";
 import { FILTERS } from "../browse/filters.js";
 import { Foresight } from "./foresee.js";
+import { Lot } from "./lot.js";
 import { get, send, token } from "../../common/net.js";
 import { Reading } from "../../common/reading.js";
 import { attempt, page, poll, project, query, site, tab, toast } from "../../common/site.js";
@@ -40,6 +41,8 @@ class Detect {
       models: [],
       counts: { state: {}, split: {}, golden: {} },
       tiles: "",
+      goldens: false,
+      lot: null,
       runs: [],
       jobs: [],
     };
@@ -57,12 +60,14 @@ class Detect {
     this.whole = false;
     this.tryOut = new TryOut(() => this.model.value, () => this.whole);
     this.foresight = new Foresight();
+    this.lot = new Lot(() => this.wanted());
     site.addEventListener("projects", () => tab() === "detect" && this.load());
     this.button = h("button.primary.for-labeler", { onclick: () => this.detect() }, "Detect");
     this.sheet = h(
       "div.sheet",
       {},
       h("h1", {}, "Detect"),
+      this.lot.element,
       h(
         "div.two",
         {},
@@ -107,6 +112,7 @@ class Detect {
     this.project = project();
     this.found = found;
     this.shown = shown;
+    this.lot.show(found.lot);
     if (fresh) this.draw();
     else this.sources(), this.ways();
     this.show();
@@ -121,7 +127,7 @@ class Detect {
         one.metrics.map50 ? `, mAP@.5 ${share(one.metrics.map50)}` : ""
       }${one.metrics.accuracy ? `, accuracy ${share(one.metrics.accuracy)}` : ""}`,
     ]);
-    const golden = this.found.counts.golden.yes > 0 ? [["golden", "Golden board, nothing trained"]] : [];
+    const golden = this.found.goldens ? [["golden", "Golden board, nothing trained"]] : [];
     const first = query().get("model") || best(this.found.models, golden.length > 0) || models[0]?.[0] ||
       "golden";
     this.model = select([...models, ...golden], first, () => this.ways());

@@ -60,6 +60,14 @@ const OF_PICTURES = {
   rule: "A person’s answer goes before the model’s. ",
   found: (/** @type {string} */ label) => `taken for ${label}`,
 };
+/** @type {[string, string][]} what stands now, whoever says it */
+const NOW = [
+  ["", "Any verdict"],
+  ["fail", "Fail"],
+  ["pass", "Pass"],
+  ["doubt", "In doubt"],
+  ["said", "Judged by people"],
+];
 /** Filters that plots lead to. */
 const BEHIND = ["defect", "score", "below", "since", "until", "mark", "verdict", "label"];
 /** @type {Record<string, string>} */
@@ -67,6 +75,7 @@ const STANDING = {
   pass: "that pass",
   fail: "that fail",
   ask: "left to a person",
+  doubt: "in doubt",
   said: "that people have judged",
 };
 /** @type {Record<string, string>} */
@@ -104,12 +113,45 @@ export async function boardTable(run, query) {
     h("div.spread", {}, h("h1", {}, `${kind.title} of run ${run}`), filters(kind, query, asked, lots)),
     h("p", {}, counted(kind, first.total, run)),
     behind(kind, asked),
-    h("div.panel", {}, h("table.lp-boards", {}, h("thead", {}, heads(kind)), rows)),
+    h(
+      "div.panel",
+      { onkeydown: (/** @type {KeyboardEvent} */ event) => walk(rows, event) },
+      h("table.lp-boards", {}, h("thead", {}, heads(kind)), rows),
+    ),
+    unread(first),
     h(
       "div.row",
       {},
       more,
       h("a", { href: `?${address({ run: "", sort: "", stands: "", group: "" })}` }, "All runs"),
+    ),
+  );
+}
+
+/** The arrow keys go from board to board; Enter opens the review of one. @param {HTMLElement} rows @param {KeyboardEvent} event */
+function walk(rows, event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const links = [...rows.querySelectorAll("a.lp-open")];
+  const here = links.findIndex((one) => one.closest("tr")?.contains(document.activeElement));
+  const next = /** @type {HTMLElement | undefined} */ (step && links[here + step]);
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
+/** What the run could not read. @param {Boards} found */
+function unread({ unread, unreadable }) {
+  if (!unread) return null;
+  const more = unread - unreadable.length;
+  return h(
+    "details",
+    {},
+    h("summary", {}, `${words.many(unread, "picture")} could not be read`),
+    h(
+      "ul.reasons",
+      {},
+      unreadable.map(({ name, error }) => h("li", {}, `${name}: ${error}`)),
+      more > 0 && h("li", {}, `and ${words.count(more)} more`),
     ),
   );
 }
@@ -162,6 +204,7 @@ function filters(kind, query, asked, lots) {
     "div.row",
     {},
     choice("stands", "Verdict", kind.stands),
+    choice("verdict", "Stands", NOW),
     choice("sort", "Order", kind.sorts),
     (lots.length > 0 || query.get("group")) &&
       choice("group", "Lot", [
@@ -180,7 +223,7 @@ function row(run, board, project) {
     "tr",
     {},
     h("td", {}, h("a.lp-board", { href: open, tabindex: -1 }, picture(board, colors, project.task))),
-    h("td", {}, h("a", { href: open }, board.name)),
+    h("td", {}, h("a.lp-open", { href: open }, board.name)),
     h("td", {}, board.group),
     h(
       "td",

@@ -202,6 +202,23 @@ def test_every_mark_has_so_many_boards_behind_it(line: Database) -> None:
     )
 
 
+def test_in_doubt_is_what_nobody_has_judged_and_a_score_hardly_decides(line: Database) -> None:
+    with line.read.begin() as session:
+        rule = verdicts.ruled(session, RUN)
+        seen = views.items(session, RUN, list(at(session).values()))
+        wanted = [
+            one
+            for one in seen
+            if not one.verdict_by
+            and any(
+                abs(found.score - tally.least(rule.rule, found.label)) <= 0.1
+                for found in one.detections
+                if found.label in ("spur", "short") and found.idx not in one.decided
+            )
+        ]
+        assert behind(session, verdict="doubt") == len(wanted) > 3
+
+
 @pytest.mark.parametrize(
     "chosen",
     [

@@ -8,19 +8,30 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import text
+from sqlalchemy.orm import Session
 
+from backend.domain import Task
 from backend.jobs import listing as jobs_of
-from backend.labels import gallery
+from backend.labels import gallery, images
+from backend.labels.images import NewImage
 from backend.models import registry
-from backend.projects import large_pictures
+from backend.projects import catalogue, classes, large_pictures
+from backend.review import agenda
+from backend.review.agenda import Choice
+from backend.review.behind import Behind
+from backend.review.boards import sheet
 from backend.runs import detection
+from backend.sample import boards as drawn_boards
 from backend.storage import findings
-from tests.journeys import conftest
+from tests.journeys import boards, conftest
 from tests.journeys.conftest import Site
+from tests.journeys.hands import Hands
 
 pytestmark = pytest.mark.slow
 
 LONG = 240_000
+LOT = 40
 MEASURED = (("openvino", "bf16", 0.942), ("openvino", "int8", 0.938), ("torch", "f32", 0.941))
 
 
@@ -54,8 +65,8 @@ def test_dropped_pictures_show_their_boxes_at_once_and_are_stored_only_when_aske
     expect(desk.get_by_text(said)).to_have_count(1, timeout=LONG)
     chooser.set_input_files(pictures)
     expect(desk.get_by_text(said)).to_have_count(2, timeout=LONG)
-    for text in desk.get_by_text(said).all_inner_texts():
-        found = said.search(text)
+    for told in desk.get_by_text(said).all_inner_texts():
+        found = said.search(told)
         assert found
         assert float(found[1]) < 2.0
     expect(desk.locator(".try rect").first).to_be_attached()
@@ -189,3 +200,100 @@ def test_images_chosen_or_filtered_in_browse_are_looked_at(desk: Page, working: 
     with working.database.read.begin() as session:
         [run] = findings.runs(session, project.id)
         assert findings.seen(session, run.id) == {ids[first]}
+
+
+def test_a_lot_is_dropped_judged_reviewed_and_reported(
+    desk: Page, working: Site, tmp_path: Path
+) -> None:
+    project, folder = _bare(working, tmp_path / "lot 7")
+    (folder / "torn.png").write_bytes(b"no picture")
+    desk.goto(f"/?project={project}&tab=detect")
+    desk.get_by_role("combobox", name="Model").select_option("golden")
+    desk.get_by_label("Folder of a lot").set_input_files(folder)
+    expect(desk.get_by_label("Name of the lot")).to_have_value("lot 7")
+    desk.get_by_role("button", name="Judge this lot").click()
+    expect(desk.get_by_text("lot 7 is judged.")).to_be_visible(timeout=LONG)
+    expect(desk.get_by_text("torn.png: ")).to_be_visible()
+    desk.get_by_role("link", name="Verdicts").click()
+    rows = desk.locator(".lp-boards tbody tr")
+    expect(rows).to_have_count(LOT)
+    with working.database.read.begin() as session:
+        run = findings.runs(session, project)[0].id
+        stands = {one: _behind(session, run, one) for one in ("fail", "pass", "doubt")}
+    assert stands["fail"] + stands["pass"] == LOT
+    for verdict, number in stands.items():
+        desk.get_by_label("Stands").select_option(verdict)
+        expect(rows).to_have_count(number)
+    desk.get_by_role("button", name="Show all").click()
+    expect(rows).to_have_count(LOT)
+    rows.nth(1).get_by_role("link").nth(1).focus()
+    desk.keyboard.press("ArrowUp")
+    desk.keyboard.press("Enter")
+    _review_five(desk, working)
+    with working.database.read.begin() as session:
+        counted = session.execute(text(COUNTED), {"run": run}).one()
+        read = sheet.read(session, run)
+    assert sum(read.judges.values()) == counted.judged == 5
+    _report(desk, run, tmp_path, read)
+
+
+COUNTED = """
+    SELECT COUNT(DISTINCT image_id) AS judged FROM decision
+    WHERE run_id = :run AND idx IS NULL AND verdict IN ('pass', 'fail') AND undoes IS NULL
+"""
+
+
+def _bare(site: Site, folder: Path) -> tuple[int, Path]:
+    """A project of goldens alone, and the boards of a lot as files."""
+    folder.mkdir()
+    drawn = list(drawn_boards.draw(LOT, 7))
+    for one in drawn:
+        if not one.is_golden:
+            (folder / f"{one.name}.png").write_bytes(boards.png(one.pixels))
+    wide, high = drawn[0].pixels.shape[1], drawn[0].pixels.shape[0]
+    new = [
+        NewImage(one.name, site.files.put(boards.png(one.pixels)), wide, high, is_golden=True)
+        for one in drawn
+        if one.is_golden
+    ]
+    with site.database.write.begin() as session:
+        project = catalogue.create(session, "a lot", Task.DETECT).id
+        for label in drawn_boards.CLASSES:
+            classes.ensure(session, project, label)
+        images.add(session, project, new, "import")
+    return project, folder
+
+
+def _behind(session: Session, run: int, verdict: str) -> int:
+    return agenda.counts(session, run, Choice(behind=Behind(verdict=verdict)))[0]
+
+
+def _review_five(page: Page, site: Site) -> None:
+    hands = Hands(page, site, "review")
+    hands.ready()
+    for _ in range(5):
+        image = hands.image
+        hands.press(*"a" * len(hands.ask("desk.item.proposals")), "Enter")
+        page.wait_for_function(f"{hands.js}.desk.item.id !== {image}")
+    hands.saved()
+
+
+def _report(page: Page, run: int, folder: Path, read: sheet.RunSheet) -> None:
+    """The report says what the rows say, in HTML and on paper."""
+    page.goto(
+        f"{page.url.split('?')[0]}?project={read.project.id}&tab=review&run={run}&view=boards"
+    )
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="Report", exact=True).click()
+    taken = folder / "report.html"
+    downloading.value.save_as(taken)
+    opened = page.context.browser.new_page()  # type: ignore[union-attr]
+    opened.goto(taken.as_uri())
+    expect(opened.locator(".fail b")).to_have_text(str(read.counted.failed))
+    expect(opened.locator(".pass b")).to_have_text(str(read.counted.passed))
+    expect(opened.get_by_text("Lot lot 7.")).to_be_visible()
+    for line in read.classes:
+        row = opened.get_by_role("row").filter(has_text=line.name).first
+        expect(row).to_contain_text(str(line.defects))
+    assert opened.pdf().startswith(b"%PDF")
+    opened.close()
