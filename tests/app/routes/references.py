@@ -95,13 +95,13 @@ POST /api/projects/{project}/classes project=project | .name
 POST /api/projects/{project}/classes/{class_}/merge project=project class_=class .into=class
 POST /api/projects/{project}/classes/{class_}/retire project=project class_=class
 POST /api/projects/{project}/detect project=project .model=version .source.images=image .key~key
- .after=job | .source.states .source.splits .source.groups .options.confidence .options.runtime .options.precision
- .options.again .options.device .options.workers .options.memory_gb
+ .after=job | .source.states .source.splits .source.groups .options.confidence .options.runtime
+ .options.precision .options.again .options.device .options.workers .options.memory_gb
 POST /api/projects/{project}/detect/propose project=project .source.images=image .key~key |
  .source.groups .source.states .source.splits
 POST /api/projects/{project}/detect/recall project=project .model=version .source.images=image
- .key~key | .source.groups .source.states .source.splits .options.confidence .options.runtime .options.precision
- .options.again .options.device .options.workers .options.memory_gb
+ .key~key | .source.groups .source.states .source.splits .options.confidence .options.runtime
+ .options.precision .options.again .options.device .options.workers .options.memory_gb
 POST /api/projects/{project}/detect/try project=project .model=version | .picture
 POST /api/projects/{project}/export project=project .images=image .filter~filter | .format .states
  .splits .shares .seed
