@@ -25,7 +25,8 @@
  *   "delete" | "restore", value?: string}} BulkChange
  * @typedef {{name: string, links: Link[]}} Chain
  * @typedef {{changed: number, undo: UndoStep[], error: string}} Changed
- * @typedef {{image: number, name: string, gained: Proposal[], lost: Proposal[]}} ChangedImage
+ * @typedef {{image: number, name: string, sha256: string, width: number, height: number,
+ *   gained: Proposal[], lost: Proposal[]}} ChangedImage
  * @typedef {{images: number, same: number, next: number, changes: ChangedImage[]}} ChangedImages
  * @typedef {{id: number, index: number, name: string, color: string, hotkey: string, severity: number}}
  *   Class

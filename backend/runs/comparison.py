@@ -23,6 +23,9 @@ class Disagreement:
 
     image_id: int
     name: str
+    sha256: str
+    width: int
+    height: int
     gained: tuple[Detection, ...]
     lost: tuple[Detection, ...]
 
@@ -42,28 +45,26 @@ def compare(
 ) -> Comparison:
     """What run `after` found that run `before` did not, and the other way round."""
     seen = _shared(session, before, after, start, min(limit, MOST))
-    ids = [image_id for image_id, _ in seen]
+    ids = [one[0] for one in seen]
     first = findings.detections(session, before, ids)
     second = findings.detections(session, after, ids)
     changes = []
-    for image_id, name in seen:
-        change = _change(
-            image_id, name, _kept(first[image_id], least), _kept(second[image_id], least)
-        )
-        if change.gained or change.lost:
-            changes.append(change)
+    for image_id, name, sha256, width, height in seen:
+        gained, lost = _change(_kept(first[image_id], least), _kept(second[image_id], least))
+        if gained or lost:
+            changes.append(Disagreement(image_id, name, sha256, width, height, gained, lost))
     more = ids[-1] if len(ids) == min(limit, MOST) else 0
     return Comparison(len(ids), len(ids) - len(changes), tuple(changes), more)
 
 
 def _change(
-    image_id: int, name: str, before: Sequence[Detection], after: Sequence[Detection]
-) -> Disagreement:
+    before: Sequence[Detection], after: Sequence[Detection]
+) -> tuple[tuple[Detection, ...], tuple[Detection, ...]]:
     there = [Box(d.x1, d.y1, d.x2, d.y2, d.label) for d in before]
     matched = matching.match_boxes(after, there, IOU)
     gained = tuple(d for d, found in zip(after, matched.detections, strict=True) if found < 0)
     lost = tuple(d for d, found in zip(before, matched.truths, strict=True) if found < 0)
-    return Disagreement(image_id, name, gained, lost)
+    return gained, lost
 
 
 def _kept(found: Sequence[Detection], least: float) -> list[Detection]:
@@ -72,10 +73,10 @@ def _kept(found: Sequence[Detection], least: float) -> list[Detection]:
 
 def _shared(
     session: Session, before: int, after: int, start: int, limit: int
-) -> list[tuple[int, str]]:
-    other = aliased(RunImageRow)
+) -> list[tuple[int, str, str, int, int]]:
+    row, other = RunImageRow, aliased(RunImageRow)
     query = (
-        select(RunImageRow.image_id, RunImageRow.name)
+        select(row.image_id, row.name, row.sha256, row.width, row.height)
         .join(other, (other.run_id == after) & (other.image_id == RunImageRow.image_id))
         .where(
             RunImageRow.run_id == before,
@@ -86,4 +87,4 @@ def _shared(
         .order_by(RunImageRow.image_id)
         .limit(limit)
     )
-    return [(image_id, name) for image_id, name in session.execute(query)]
+    return [tuple(told) for told in session.execute(query)]

@@ -64,12 +64,13 @@ def detect(site: Site, put_: Boards, run_id: int, model: str = "golden") -> None
         at, project = datetime.now(UTC), put_.project.id
         run = Run(run_id, model, model, at, project_id=project, author="anastasia")
         findings.start(session, run)
-        seen = [_seen(image_id, put_.defects[image_id]) for image_id in put_.ids]
+        shas = {id_: images.get(session, id_).sha256 for id_ in put_.ids}
+        seen = [_seen(id_, shas[id_], put_.defects[id_]) for id_ in put_.ids]
         findings.record(session, run_id, seen)
         findings.finish(session, run_id, 1.0, {})
 
 
-def _seen(image_id: int, defects: Sequence[Box]) -> RunImage:
+def _seen(image_id: int, sha256: str, defects: Sequence[Box]) -> RunImage:
     found = [
         Detection(
             b.x1 + 1, b.y1 - 1 if b.y1 > 1 else b.y1, b.x2 - 1, b.y2, b.label, 0.95 - 0.05 * i
@@ -77,7 +78,7 @@ def _seen(image_id: int, defects: Sequence[Box]) -> RunImage:
         for i, b in enumerate(defects)
     ]
     wrong = Detection(300.0, 10.0, 330.0, 36.0, boards.CLASSES[0], 0.35)
-    return RunImage(image_id, str(image_id), "", 640, 640, "ok", detections=(*found, wrong))
+    return RunImage(image_id, str(image_id), sha256, 640, 640, "ok", detections=(*found, wrong))
 
 
 def png(pixels: NDArray[np.uint8]) -> bytes:

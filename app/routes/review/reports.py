@@ -55,6 +55,9 @@ class ChangedImage:
 
     image: int
     name: str
+    sha256: str
+    width: int
+    height: int
     gained: Sequence[Proposal]
     lost: Sequence[Proposal]
 
@@ -118,6 +121,9 @@ def against(
         ChangedImage(
             one.image_id,
             one.name,
+            one.sha256,
+            one.width,
+            one.height,
             image_cards.proposals(run, one.gained),
             image_cards.proposals(before, one.lost),
         )

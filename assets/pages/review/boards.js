@@ -5,15 +5,14 @@ import * as net from "../../common/net.js";
 import { go } from "../../common/site.js";
 import * as words from "../../common/words.js";
 import { short } from "../../desk/panel/panel.js";
+import { marked } from "./marked.js";
 
 /**
  * @typedef {import("../../common/answers.js").BoardCard} Board
  * @typedef {import("../../common/answers.js").BoardsOfRun} Boards
  */
 
-const SVG = "http://www.w3.org/2000/svg";
 const GREY = "#9aa3ad";
-const MOST_MARKS = 100;
 const NUMBER = 4;
 const NO_CLASS = "None of the classes";
 /** @type {[string, string][]} */
@@ -222,7 +221,15 @@ function row(run, board, project) {
   return h(
     "tr",
     {},
-    h("td", {}, h("a.lp-board", { href: open, tabindex: -1 }, picture(board, colors, project.task))),
+    h(
+      "td",
+      {},
+      h(
+        "a.lp-board",
+        { href: open, tabindex: -1 },
+        marked(board, project.task === "classify" ? [] : marks(board, colors)),
+      ),
+    ),
     h("td", {}, h("a.lp-open", { href: open }, board.name)),
     h("td", {}, board.group),
     h(
@@ -260,26 +267,13 @@ function defects(board) {
   return counts;
 }
 
-/** Whoever has one class for the whole picture draws nothing on it. @param {Board} board @param {Record<string, string>} colors @param {string} task */
-function picture(board, colors, task) {
-  const image = h("img", {
-    alt: "",
-    loading: "lazy",
-    decoding: "async",
-    src: `/files/${board.sha256}/thumb`,
-  });
-  if (task === "classify") return [image];
-  const marks = document.createElementNS(SVG, "svg");
-  marks.setAttribute("viewBox", `0 0 ${board.width} ${board.height}`);
-  for (const one of board.defects.slice(0, MOST_MARKS)) {
-    const { x1, y1, x2, y2 } = one;
-    const rect = document.createElementNS(SVG, "rect");
-    Object.entries({ x: x1, y: y1, width: x2 - x1, height: y2 - y1, stroke: colors[one.label] ?? GREY })
-      .forEach(([name, value]) => rect.setAttribute(name, String(value)));
-    if (one.score !== null) rect.setAttribute("stroke-dasharray", "4 2");
-    marks.append(rect);
-  }
-  return [image, marks];
+/** What is drawn on a board; what is a label has no score. @param {Board} board @param {Record<string, string>} colors */
+function marks(board, colors) {
+  return board.defects.map((one) => ({
+    ...one,
+    color: colors[one.label] ?? GREY,
+    dashed: one.score !== null,
+  }));
 }
 
 /** @param {Record<string, string | number>} more */

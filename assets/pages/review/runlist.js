@@ -5,6 +5,7 @@ import * as net from "../../common/net.js";
 import { go } from "../../common/site.js";
 import * as words from "../../common/words.js";
 import { short } from "../../desk/panel/panel.js";
+import { marked } from "./marked.js";
 
 /**
  * @typedef {import("../../common/answers.js").ReviewedRun} Run
@@ -87,6 +88,11 @@ export async function comparison(project, run, against) {
     h(
       "tr",
       {},
+      h(
+        "td",
+        {},
+        h("a.lp-board", { href: `?${address(run, { image: change.image })}`, tabindex: -1 }, shown(change)),
+      ),
       h("td", {}, h("a", { href: `?${address(run, { image: change.image })}` }, change.name)),
       h("td", {}, chips(change.gained)),
       h("td", {}, chips(change.lost)),
@@ -109,12 +115,21 @@ export async function comparison(project, run, against) {
         h(
           "table",
           {},
-          h("thead", {}, h("tr", {}, ["Image", "Gained", "Lost"].map((name) => h("th", {}, name)))),
+          h("thead", {}, h("tr", {}, ["", "Image", "Gained", "Lost"].map((name) => h("th", {}, name)))),
           h("tbody", {}, found.changes.map(line)),
         ),
       ),
     h("div.row", {}, h("a", { href: `?${address("", {})}` }, "All runs")),
   );
+}
+
+/** What an image has gained, drawn through, and lost, dashed. @param {Change} change */
+function shown({ gained, lost, ...of }) {
+  const marks = [
+    ...gained.map((one) => ({ ...one, color: "var(--good)", dashed: false })),
+    ...lost.map((one) => ({ ...one, color: "var(--bad)", dashed: true })),
+  ];
+  return of.sha256 ? marked(of, marks) : [];
 }
 
 /** Escapes and false calls, and how well second answers agree; counted by the server. @param {Run} run @param {Counted} known */

@@ -16,6 +16,7 @@ from backend.models import snapshots
 from backend.review import views
 from backend.review.deciding import decisions
 from backend.review.deciding.decisions import BOARD, Subject
+from backend.runs import comparison
 from backend.sample.boards import CLASSES
 from backend.settings import Settings
 from backend.storage import engine, files, findings
@@ -264,6 +265,9 @@ def test_two_runs_are_compared_and_taken_out(page: Page, site: Site) -> None:
     expect(page.get_by_role("heading", name="Run 911 against run 910")).to_be_visible()
     lost = sum(bool(made.defects[id_]) for id_ in made.ids)
     expect(page.locator(".lp-cover tbody tr")).to_have_count(lost)
+    with site.database.read.begin() as session:
+        drawn = sum(len(one.lost) for one in comparison.compare(session, 910, 911).changes)
+    expect(page.locator(".lp-cover tbody rect[stroke-dasharray]")).to_have_count(drawn)
     page.get_by_role("link", name="All runs").click()
     with page.expect_download() as download:
         page.get_by_role("row").filter(has_text="Run 910").get_by_role("link", name="CSV").click()
