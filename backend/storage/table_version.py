@@ -30,5 +30,9 @@ def newest(migrations: Path = MIGRATIONS) -> str:
     for path in migrations.glob("versions/*.py"):
         for name, version in STEP.findall(path.read_text()):
             said[name].add(version)
-    (last,) = said["revision"] - said["down_revision"]
-    return last
+    last = sorted(said["revision"] - said["down_revision"])
+    if len(last) != 1:
+        raise ValueError(
+            f"The migrations end in {' and in '.join(last)}: one has to follow another."
+        )
+    return last[0]

@@ -56,6 +56,14 @@ def newer(folder: Path) -> Path:
     return folder / "migrations"
 
 
+def test_migrations_with_two_ends_are_named(tmp_path: Path) -> None:
+    steps = newer(tmp_path)
+    last = (steps / "versions/next.py").read_text()
+    (steps / "versions/beside.py").write_text(last.replace('"next"', '"beside"'))
+    with pytest.raises(ValueError, match="end in beside and in next: one has to follow"):
+        table_version.newest(steps)
+
+
 def test_the_migrations_make_exactly_the_tables_of_the_code(bare: engine.Database) -> None:
     schema.prepare(bare)
     with bare.engine.connect() as connection:
