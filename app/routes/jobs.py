@@ -19,7 +19,7 @@ from backend.domain import FINAL, JobEvent, JobState
 from backend.errors import NotFound
 from backend.jobs import journal, kinds, listing, outlook, presence, queue, usage
 from backend.jobs.presence import Presence
-from backend.jobs.usage import Asked, Use
+from backend.jobs.usage import AskedJob, DayOfUse
 from backend.projects import catalogue
 
 router = APIRouter(prefix="/api/jobs", dependencies=[login.SEES], route_class=pools.Pooled)
@@ -85,7 +85,7 @@ class ClusterCard:
     """
 
     workers: Sequence[Presence]
-    jobs: Mapping[int, Asked]
+    jobs: Mapping[int, AskedJob]
     costs: Mapping[str, float]
 
 
@@ -101,7 +101,7 @@ def cluster(at: premises.At) -> ClusterCard:
 
 
 @router.get("/use")
-def use(at: premises.At) -> list[Use]:
+def use(at: premises.At) -> list[DayOfUse]:
     """Who used the machines in the last day, and for what."""
     with at.read() as session:
         return usage.of_last_day(session)

@@ -9,7 +9,7 @@
  * @typedef {{between_boards: Kappa, between_detections: Kappa, within_boards: Kappa,
  *   within_detections: Kappa}} Agreement
  * @typedef {{cores: number, gpus: number, memory_gb: number}} Amounts
- * @typedef {{title: string, author: string, since: string | null}} Asked
+ * @typedef {{title: string, author: string, since: string | null}} AskedJob
  * @typedef {{runs: RunCard[], jobs: JobCard[]}} AtWork
  * @typedef {{name: string, low: number, high: number, explains: number | null}} Axis
  * @typedef {{job: JobCard, model: ModelCard}} BegunTraining
@@ -37,10 +37,12 @@
  * @typedef {{job: number, state: JobState, family: string, scaling: string, repeats: number,
  *   epochs: number, images: number, author: string, at: string, about: Record<string, string>,
  *   configurations: number, lines: Line[]}} ClusterBenchmark
- * @typedef {{workers: Presence[], jobs: Record<string, Asked>, costs: Record<string, number>}} ClusterCard
+ * @typedef {{workers: Presence[], jobs: Record<string, AskedJob>, costs: Record<string, number>}}
+ *   ClusterCard
  * @typedef {{labels: string[], matrix: number[][], score?: number, run?: number}} Confusion
  * @typedef {{id: number, sha256: string, name: string}} Cover
  * @typedef {{recall: number[], precision: number[], score: number[]}} CurvePoints
+ * @typedef {{title: string, author: string, jobs: number, seconds: number}} DayOfUse
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number | null}}
  *   DefectMark
  * @typedef {{id: number, name: string, sha256: string, width: number, height: number, state: State,
@@ -49,7 +51,7 @@
  *   rejected: number[], accepted: number[], verdict: "" | "pass" | "fail", repeat: boolean,
  *   chances: Record<string, number>}} DeskImage
  * @typedef {{runs: RunCard[], jobs: JobCard[], task: Task, models: ModelCard[], counts: SourceCounts,
- *   goldens: boolean, tiles: string, lot: Lot | null}} DetectionChoice
+ *   goldens: boolean, tiles: string, lot: NewestLot | null}} DetectionChoice
  * @typedef {{model: string, source?: ImageChoice, options?: Options, key?: string}} DetectionForm
  * @typedef {{model: string, source?: ImageChoice, options?: Options, key?: string, after?: number | null}}
  *   DetectionOrder
@@ -119,7 +121,6 @@
  * @typedef {{id: string, began: string, seen: string, address: string, browser: string, here: boolean}}
  *   LoginCard
  * @typedef {{trials?: number, hours?: number}} Longer
- * @typedef {{name: string, images: number}} Lot
  * @typedef {{group: string, label: string, defects: number, boards: number}} LotClass
  * @typedef {{jobs: string, models: string, labels: string, projects: string}} Marks
  * @typedef {{name: string, role: Role, accounts: boolean}} Me
@@ -150,6 +151,7 @@
  * @typedef {{name: string}} NewClass
  * @typedef {{old: string, new: string}} NewPassword
  * @typedef {{name: string, task?: Task, classes?: readonly string[]}} NewProject
+ * @typedef {{name: string, images: number}} NewestLot
  * @typedef {{id: number}} NextImage
  * @typedef {{cores: number, gpus: number, memory_gb: number, name: string, kind: string, free: Amounts,
  *   jobs: Record<string, number>, others: number}} Node
@@ -260,7 +262,6 @@
  * @typedef {{action: string, value: string, images: number[]}} UndoStep
  * @typedef {{name: string, error: string}} UnreadPicture
  * @typedef {{name: string, bytes: number}} UploadedFile
- * @typedef {{title: string, author: string, jobs: number, seconds: number}} Use
  * @typedef {{boxes: number, images: number, put_away: number}} Uses
  * @typedef {{total: number, classes: Record<string, number>, tiles: WallTile[]}} WallPage
  * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string, score: number, idx: number,

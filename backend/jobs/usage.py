@@ -19,7 +19,7 @@ DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class DayOfUse:
     """What jobs of a kind took of the last day, asked for by somebody."""
 
     title: str
@@ -29,7 +29,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedJob:
     """What a job is, who asked for it, and since when it runs."""
 
     title: str
@@ -37,7 +37,7 @@ class Asked:
     since: datetime | None
 
 
-def of_last_day(session: Session) -> list[Use]:
+def of_last_day(session: Session) -> list[DayOfUse]:
     """Who had most, first; a job that runs counts until now."""
     end = now()
     begin = end - DAY
@@ -52,16 +52,16 @@ def of_last_day(session: Session) -> list[Use]:
         seconds = ((finished or end) - max(started, begin)).total_seconds()
         taken[kind, author].append(max(0.0, seconds))
     found = [
-        Use(kinds.find(kind).title, author, len(each), round(sum(each), 1))
+        DayOfUse(kinds.find(kind).title, author, len(each), round(sum(each), 1))
         for (kind, author), each in taken.items()
     ]
     return sorted(found, key=lambda one: -one.seconds)
 
 
-def asked(session: Session, ids: Collection[int]) -> dict[int, Asked]:
+def asked(session: Session, ids: Collection[int]) -> dict[int, AskedJob]:
     """What these jobs are."""
     columns = (Row.id, Row.kind, Row.author, Row.started)
     found = session.execute(select(*columns).where(Row.id.in_(ids))) if ids else ()
     return {
-        id: Asked(kinds.find(kind).title, author, started) for id, kind, author, started in found
+        id: AskedJob(kinds.find(kind).title, author, started) for id, kind, author, started in found
     }

@@ -37,7 +37,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Lot:
+class NewestLot:
     """Images that came together, and how many they are."""
 
     name: str
@@ -169,12 +169,12 @@ def goldens(session: Session, project_id: int) -> list[Target]:
     return [Target(id_, name, sha256, "", group) for id_, name, sha256, group in found]
 
 
-def newest_lot(session: Session, project_id: int) -> Lot | None:
+def newest_lot(session: Session, project_id: int) -> NewestLot | None:
     """The lot that came last."""
     there = _chosen_by_source(project_id, {})
     newest = select(ImageRow.group).where(*there, ImageRow.group != "").order_by(ImageRow.id.desc())
     name = session.scalar(newest.limit(1))
-    return Lot(name, count(session, project_id, {"groups": [name]})) if name else None
+    return NewestLot(name, count(session, project_id, {"groups": [name]})) if name else None
 
 
 def count(session: Session, project_id: int, source: Mapping[str, Any]) -> int:

@@ -115,7 +115,7 @@ class DetectionChoice(AtWork):
     counts: SourceCounts
     goldens: bool
     tiles: str
-    lot: detection.Lot | None
+    lot: detection.NewestLot | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ export class Lot {
     this.wanted = wanted;
     /** @type {Dropped[]} */
     this.dropped = [];
-    /** @type {import("../../common/answers.js").Lot | null} */
+    /** @type {import("../../common/answers.js").NewestLot | null} */
     this.newest = null;
     this.files = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Boards of a lot" });
     this.folder = h("input", {
@@ -82,7 +82,7 @@ export class Lot {
     });
   }
 
-  /** @param {import("../../common/answers.js").Lot | null} newest */
+  /** @param {import("../../common/answers.js").NewestLot | null} newest */
   show(newest) {
     this.newest = newest;
     this.again.hidden = !newest;

@@ -5,7 +5,7 @@ import { ago, count, many, span } from "../../common/words.js";
 
 /** @typedef {import("../../common/answers.js").Node} Node */
 /** @typedef {import("../../common/answers.js").ClusterCard} Card */
-/** @typedef {import("../../common/answers.js").Use} Use */
+/** @typedef {import("../../common/answers.js").DayOfUse} Use */
 
 /** What stands under Cluster. @param {Card} card */
 export function cluster(card) {

@@ -99,7 +99,7 @@ class Jobs {
   async use() {
     if (Date.now() - this.looked < USED) return;
     this.looked = Date.now();
-    /** @type {import("../../common/answers.js").Use[]} */
+    /** @type {import("../../common/answers.js").DayOfUse[]} */
     const found = await get("/api/jobs/use");
     redraw(this.used, found, () => used(found));
   }

@@ -26,7 +26,7 @@ STEADY = 0.05 * np.array([1, 1, 0.02, 1, 1, 0.02, 1, 1])  # how much each unknow
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class MarkSet:
     """`here` in the picture; the golden shows the same `apart` from where it is laid.
 
     Along a straight track all places look alike: `told` is how much a mark says of each direction.
@@ -85,7 +85,7 @@ def _cells(array: NDArray[np.float32], axis: int) -> list[tuple[int, NDArray[np.
 
 def look(
     board: Pixels, golden: Pixels, transform: Matrix, field: Field, points: Floats, reach: int
-) -> Marks:
+) -> MarkSet:
     """Where a golden that is laid on a picture shows the squares around some of its points."""
     side = LARGER if max(board.shape) > LARGE else SIDE
     size, half = np.array(board.shape[::-1]), side // 2 + reach
@@ -93,7 +93,7 @@ def look(
     here = alignment.moved(back, points).round().clip(-1e6, 1e6).astype(np.int64)
     here = here[((here >= half) & (here < size - half)).all(axis=1)]
     if not len(here):
-        return Marks(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0), np.zeros((0, 2, 2)))
+        return MarkSet(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0), np.zeros((0, 2, 2)))
     windows, inside = _windows(golden, transform, field, here, half, board.shape)
     found = [
         _found(
@@ -105,7 +105,7 @@ def look(
     clear = told[:, 2] >= 0
     here, told = here[inside][clear], told[clear]
     says = told[:, [3, 4, 4, 5]].reshape(-1, 2, 2)
-    return Marks(here.astype(np.float64), told[:, :2], told[:, 2], says)
+    return MarkSet(here.astype(np.float64), told[:, :2], told[:, 2], says)
 
 
 def _windows(
@@ -162,7 +162,7 @@ def _peak(*line: float) -> float:
     return 0.0 if bend >= 0 else (before - after) / (2 * bend)
 
 
-def motion(marks: Marks, shape: tuple[int, ...]) -> Matrix:
+def motion(marks: MarkSet, shape: tuple[int, ...]) -> Matrix:
     """The perspective motion of the picture on which most of the marks agree."""
     size = np.array(shape[::-1], np.float64)
     places = 2 * (marks.here[marks.found] + 0.5) / size - 1

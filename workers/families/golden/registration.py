@@ -18,7 +18,7 @@ from backend.errors import Refused
 from workers.families.golden import alignment, laying, marks, starting
 from workers.families.golden.alignment import Field
 from workers.families.golden.laying import Matrix, Pixels, Registration
-from workers.families.golden.marks import Marks
+from workers.families.golden.marks import MarkSet
 
 SURE = 0.985  # agreement at which no other start is tried
 SMALL = 640  # pixels, the longer side of the picture on which a start is looked for
@@ -170,7 +170,7 @@ class Pair:
         full = _sized(field, 1 / self.scale)
         return self._judged(fit.transform, Field(motion, full.dx, full.dy))
 
-    def _look(self, transform: Matrix, field: Field) -> Marks:
+    def _look(self, transform: Matrix, field: Field) -> MarkSet:
         return marks.look(self.board, self.golden, transform, field, self.points, REACH)
 
     def _glance(self, transform: Matrix, motion: Matrix, side: int, reach: int) -> Matrix:
@@ -185,7 +185,7 @@ class Pair:
             return motion
         return _scaled(there @ marks.motion(told, ours.shape), 1 / scale)
 
-    def _judged(self, transform: Matrix, field: Field, told: Marks | None = None) -> Registration:
+    def _judged(self, transform: Matrix, field: Field, told: MarkSet | None = None) -> Registration:
         told = self._look(transform, field) if told is None else told
         small = laying.larger(transform, self.scale), _sized(field, self.scale)
         confidence, residual = laying.agreement(self.ours, self.theirs, *small)

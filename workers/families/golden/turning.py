@@ -25,7 +25,7 @@ QUIET = 8.0  # grey levels that are noise
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Turned:
     """A candidate: how well it fits, and where it takes a point of the picture."""
 
     worth: float
@@ -33,7 +33,7 @@ class Turn:
     transform: Matrix  # (2, 3)
 
 
-def candidates(board: Pixels, golden: Pixels) -> list[Turn]:
+def candidates(board: Pixels, golden: Pixels) -> list[Turned]:
     """The best turns that are well apart, best first."""
     scales = SIDE / max(board.shape), SIDE / max(golden.shape)
     ours, theirs = _even(board, scales[0]), _even(golden, scales[1])
@@ -67,7 +67,7 @@ def _factors(pixels: float) -> list[float]:
     return told
 
 
-def _turn(ours: Floats, spectrum: Floats, power: float, factor: float, angle: float) -> Turn:
+def _turn(ours: Floats, spectrum: Floats, power: float, factor: float, angle: float) -> Turned:
     middle = (np.array(ours.shape[::-1]) - 1) / 2
     matrix = np.asarray(cv2.getRotationMatrix2D(middle.tolist(), angle, factor), np.float64)
     matrix[:, 2] += (FRAME - 1) / 2 - middle
@@ -77,11 +77,11 @@ def _turn(ours: Floats, spectrum: Floats, power: float, factor: float, angle: fl
     _, best, _, place = cv2.minMaxLoc(told)
     shift = (np.array(place) + FRAME // 2) % FRAME - FRAME // 2
     matrix[:, 2] += shift
-    return Turn(best / (power * float(np.linalg.norm(turned)) + 1e-9), angle, matrix)
+    return Turned(best / (power * float(np.linalg.norm(turned)) + 1e-9), angle, matrix)
 
 
-def _apart(found: list[Turn]) -> list[Turn]:
-    kept: list[Turn] = []
+def _apart(found: list[Turned]) -> list[Turned]:
+    kept: list[Turned] = []
     for each in sorted(found, key=lambda turn: -turn.worth):
         if all(abs((each.angle - one.angle + 180) % 360 - 180) > APART for one in kept):
             kept.append(each)
@@ -90,8 +90,8 @@ def _apart(found: list[Turn]) -> list[Turn]:
     return kept
 
 
-def _full(turn: Turn, corner: NDArray[np.int64], ours: float, theirs: float) -> Turn:
+def _full(turn: Turned, corner: NDArray[np.int64], ours: float, theirs: float) -> Turned:
     """In pixels of full size, of the golden itself."""
     matrix = turn.transform.copy()
     matrix[:, 2] -= corner
-    return Turn(turn.worth, turn.angle, laying.larger(matrix, 1 / ours, 1 / theirs))
+    return Turned(turn.worth, turn.angle, laying.larger(matrix, 1 / ours, 1 / theirs))
