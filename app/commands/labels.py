@@ -160,7 +160,7 @@ def crops(
 
     Example: loupe crops boards defects --margin 0.3
     """
-    from backend.labels import crops as cutter
+    from backend.labels.cropping import crops as cutter
 
     with tools.open_tools() as at:
         if back:

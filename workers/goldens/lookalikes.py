@@ -21,7 +21,8 @@ from backend.runs.detection import Target
 from backend.settings import Settings
 from backend.storage.files import Files
 from workers.engine import decoding
-from workers.families.golden import difference, registration
+from workers.families.golden import difference
+from workers.families.golden.fit import registration
 
 CLOSEST = 4  # of which a picture is laid on, by look
 SIDE, GLANCE, ICON = 320, 96, 24  # pixels, of the pictures that are compared

@@ -12,7 +12,8 @@ from sqlalchemy import func, select
 
 from backend.domain import Box, Split, State, Task
 from backend.errors import Invalid, Refused
-from backend.labels import crops, cutting, images, labelling
+from backend.labels import images, labelling
+from backend.labels.cropping import crops, cutting
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
 from backend.storage.engine import Database

@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 
 from backend.domain import Box, Split
-from backend.labels import cutting
+from backend.labels.cropping import cutting
 from tests import real_data
 from tests.benchmarks import results
 from tests.benchmarks.models import classes_read

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from backend.errors import Refused
 from workers.families.base import Lie, Picture, Pixels
-from workers.families.golden import candidates, colour, difference, features, gloss, registration
+from workers.families.golden import candidates, colour, difference, features, gloss
 from workers.families.golden.candidates import Regions
 from workers.families.golden.difference import Difference
 from workers.families.golden.features import Rows
+from workers.families.golden.fit import registration
+from workers.families.golden.fit.laying import Matrix, Registration
 from workers.families.golden.gloss import GlossKeeper, Map
-from workers.families.golden.laying import Matrix, Registration
 from workers.families.golden.options import GoldenOptions
 
 

@@ -11,7 +11,8 @@ import pytest
 from backend.errors import Refused
 from tests.workers.families.golden import boards, photographs
 from workers.families import base, golden
-from workers.families.golden import alignment, difference, marks, registration
+from workers.families.golden import difference
+from workers.families.golden.fit import alignment, marks, registration
 
 
 @pytest.mark.parametrize(

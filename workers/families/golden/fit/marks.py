@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.families.golden import alignment
-from workers.families.golden.alignment import Field, Matrix
+from workers.families.golden.fit import alignment
+from workers.families.golden.fit.alignment import Field, Matrix
 
 Pixels = NDArray[np.uint8]
 Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.families.golden import laying
-from workers.families.golden.laying import Matrix, Pixels
+from workers.families.golden.fit import laying
+from workers.families.golden.fit.laying import Matrix, Pixels
 
 Floats = NDArray[np.float32]
 SIDE, FRAME = 80, 128  # pixels: the golden's longer side, and that of the squares compared

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.families.golden import alignment
-from workers.families.golden.alignment import Field
+from workers.families.golden.fit import alignment
+from workers.families.golden.fit.alignment import Field
 
 Pixels = NDArray[np.uint8]
 Mask = NDArray[np.uint8]

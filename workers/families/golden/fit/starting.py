@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.families.golden import alignment, laying, turning
-from workers.families.golden.laying import Matrix, Pixels
+from workers.families.golden.fit import alignment, laying, turning
+from workers.families.golden.fit.laying import Matrix, Pixels
 
 COARSE, FINE = 80, 160  # pixels, the longer sides of the pyramid's pictures
 STRETCH, AWAY = 1.25, 0.25  # a factor; a share of the board's size

@@ -16,8 +16,9 @@ from sqlalchemy.orm import Session, aliased
 
 from backend.domain import Box, Image, State, Task
 from backend.errors import Invalid, NotFound, Refused
-from backend.labels import cutting, images, intake, labelling
-from backend.labels.cutting import Window
+from backend.labels import images, intake, labelling
+from backend.labels.cropping import cutting
+from backend.labels.cropping.cutting import Window
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
 from backend.storage import engine

@@ -15,10 +15,10 @@ import cv2
 import numpy as np
 
 from backend.errors import Refused
-from workers.families.golden import alignment, laying, marks, starting
-from workers.families.golden.alignment import Field
-from workers.families.golden.laying import Matrix, Pixels, Registration
-from workers.families.golden.marks import MarkSet
+from workers.families.golden.fit import alignment, laying, marks, starting
+from workers.families.golden.fit.alignment import Field
+from workers.families.golden.fit.laying import Matrix, Pixels, Registration
+from workers.families.golden.fit.marks import MarkSet
 
 SURE = 0.985  # agreement at which no other start is tried
 SMALL = 640  # pixels, the longer side of the picture on which a start is looked for
