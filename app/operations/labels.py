@@ -13,7 +13,7 @@ from app.operations import jobs, uploads
 from app.operations.jobs import Job
 from app.operations.operation import Asked, Desk, Operation, Paged, Received
 from app.premises import Premises
-from backend.domain import Box, DetectionRef, Role, Split, State
+from backend.domain import Box, DetectionRef, Origin, Role, Split, State
 from backend.formats import format_table, masks
 from backend.jobs import kinds, queue
 from backend.labels import export_choice, gallery, imports, labelling
@@ -81,7 +81,8 @@ class TakenFrom(Asked):
 class NewBox(Asked):
     """A box to be saved, corners in pixels of the picture; `id` where it was there before.
 
-    `detection` says which detection it was taken from.
+    `detection` says which detection it was taken from. What else a box has that was read may stay:
+    it is said anew.
     """
 
     x1: FiniteFloat
@@ -91,6 +92,9 @@ class NewBox(Asked):
     label: str = Field(max_length=200)
     id: str = Field("", max_length=64)
     detection: TakenFrom | None = None
+    origin: Origin | None = None
+    author: str = Field("", max_length=200)
+    class_id: int | None = None
 
     def box(self) -> Box:
         """The box; from whom it is, and whether it was there before, is known here."""

@@ -108,6 +108,10 @@ def test_the_whole_loop_goes_by_curl(served: Served, tmp_path: Path) -> None:
     body = {"version": image["version"], "boxes": [], "state": "done"}
     saved = curl(served, "PUT", f"/images/{image['id']}/labels", body)
     assert saved == {"image": image["id"], "version": image["version"] + 1}
+    read = boxed(served)
+    body = {"version": read["version"], "boxes": read["boxes"]}
+    assert curl(served, "PUT", f"/images/{read['id']}/labels", body)["image"] == read["id"]
+    assert boxed(served)["boxes"] == read["boxes"]
     wait(served, curl(served, "POST", "/projects/lot/train", {"family": "golden"})["job"]["id"])
     run = curl(served, "POST", "/projects/lot/detect", {"model": "v1"})["id"]
     wait(served, run)
@@ -119,6 +123,11 @@ def test_the_whole_loop_goes_by_curl(served: Served, tmp_path: Path) -> None:
     command = ["curl", "-sf", "-o", str(csv), "-H", f"Authorization: Bearer {served.token}"]
     subprocess.run([*command, f"{served.url}/api/v1/runs/{run}/report?format=csv"], check=True)
     assert "false_call" in csv.read_text()
+
+
+def boxed(served: Served) -> Any:
+    """The first image with boxes, as it is read."""
+    return next(one for one in curl(served, "GET", "/projects/lot/images")["items"] if one["boxes"])
 
 
 def curl(served: Served, method: str, path: str, body: Any = None) -> Any:
