@@ -105,8 +105,8 @@ def _verdict(text: str) -> str:
 
 
 def _marked(session: Session, run_id: int, chosen: Behind) -> Any:
-    kept = select(PartSumRow.part).where(PartSumRow.run_id == run_id, PartSumRow.marked)
-    if session.execute(kept.limit(1)).first() is None:
+    kept = select(PartSumRow.marked).where(PartSumRow.run_id == run_id).distinct()
+    if set(session.scalars(kept)) != {True}:  # some of them would be as wrong as none
         raise NotFound(
             f"Which boards stand behind a mark is kept of the newest runs; open the overview of "
             f"run {run_id}, which finds them again."

@@ -39,7 +39,7 @@ def refresh(
 ) -> int:
     """Add up what no longer stands of these runs, for so long; returns how many parts are left.
 
-    The boards behind marks are kept of the first of them alone.
+    The boards behind marks are kept of the first of them, and where they were kept before.
     """
     with read() as session:
         new = {run: parts for run, parts in _parts(session, run_ids).items() if parts}
@@ -88,7 +88,9 @@ def keep(session: Session, run_id: int, added: Added, mark: str, marked: bool = 
         return  # what is written of a project while it is removed would be left over
     part, mark_row = PartSumRow, BoardMarkRow
     of_part = part.run_id == run_id, part.part == added.part
-    before = session.scalar(select(part.told).where(*of_part)) or b""
+    kept = session.execute(select(part.told, part.marked).where(*of_part)).one_or_none()
+    before = kept.told if kept else b""
+    marked = marked or bool(kept and kept.marked)  # who looks at another run takes none away
     totals.add(session, run_id, sums.change(sums.read(before), added.sums))
     _take(session, delete(part).where(*of_part))
     _take(session, delete(mark_row).where(mark_row.run_id == run_id, mark_row.part == added.part))

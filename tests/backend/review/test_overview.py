@@ -551,6 +551,26 @@ def test_boards_behind_marks_are_kept_of_the_newest_runs_alone(line: Database) -
         assert behind(session, mark="escape") > 0
 
 
+def test_boards_behind_marks_stay_while_a_newer_run_is_looked_at(line: Database) -> None:
+    overview(line)
+    newer = more_of(line, RUN + 1)
+    with line.write.begin() as session:
+        save(session)
+    assert keeping.refresh(line.read.begin, line.write.begin, [newer, RUN]) == 0
+    assert marked(line) == [RUN, newer]
+    with line.read.begin() as session:
+        assert behind(session, mark="escape") > 0
+
+
+def test_some_of_the_boards_behind_a_mark_are_not_taken_for_all(line: Database) -> None:
+    overview(line)
+    with line.write.begin() as session:
+        session.execute(update(PartSumRow).values(part=1))
+        session.add(PartSumRow(run_id=RUN, part=0, mark=keeping.PENDING))
+    with line.read.begin() as session, pytest.raises(NotFound, match="finds them again"):
+        behind(session, mark="escape")
+
+
 def marked(database: Database) -> list[int]:
     with database.read.begin() as session:
         row = BoardMarkRow
