@@ -104,6 +104,14 @@ def keep(session: Session, run_id: int, added: Added, mark: str, marked: bool = 
     engine.bulk_insert(session, mark_row, rows if marked else [])
 
 
+def expect(read: Begin, write: Begin, run_id: int) -> None:
+    """Say which parts a run has now that it has ended: more than before where it went on."""
+    with read() as session:
+        parts = _seen(session, run_id)
+    with write() as session:
+        _expect(session, {run_id: parts})
+
+
 def forget_marks(read: Begin, write: Begin, project_id: int) -> None:
     """Keep the boards behind marks of the newest runs alone, which are most of what is kept.
 
@@ -141,16 +149,18 @@ def _take(session: Session, statement: Any) -> None:
 
 
 def _parts(session: Session, run_ids: Sequence[int]) -> dict[int, list[int]]:
-    """The parts of those runs of which nothing is kept; a run that has ended gets no others."""
-    row, kept = RunImageRow, PartSumRow
+    """The parts of those runs of which nothing is kept; who lets a run go on says which come."""
+    kept = PartSumRow
     known = set(session.scalars(select(kept.run_id).where(kept.run_id.in_(run_ids)).distinct()))
+    return {run: _seen(session, run) for run in run_ids if run not in known}
+
+
+def _seen(session: Session, run_id: int) -> list[int]:
+    """The parts of a run."""
+    row = RunImageRow
     part = (row.image_id // PART).label("part")
-    found = {}
-    for run in run_ids:
-        if run not in known:
-            seen = select(part).where(row.run_id == run, row.status == "ok").distinct()
-            found[run] = sorted(session.scalars(seen))
-    return found
+    seen = select(part).where(row.run_id == run_id, row.status == "ok").distinct()
+    return sorted(session.scalars(seen))
 
 
 def _expect(session: Session, new: dict[int, list[int]]) -> None:
@@ -178,6 +188,7 @@ class _Now:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.projects: dict[int, int] = {}
+        self.ends: dict[int, str] = {}
         self.rules: dict[int, str] = {}
         self.labels: dict[int, dict[int, list[Any]]] = {}
 
@@ -185,12 +196,15 @@ class _Now:
         """What a part stands on."""
         if run_id not in self.projects:
             self.projects[run_id] = views.project_of(self.session, run_id)
+            # One that went on after its end has seen more, and has another end.
+            ended = select(RunRow.finished).where(RunRow.id == run_id)
+            self.ends[run_id] = str(self.session.scalar(ended))
         project = self.projects[run_id]
         if project not in self.rules:
             self.rules[project] = _rule(self.session, project)
             self.labels[project] = _labels(self.session, project)
         there = sorted(self.labels[project].get(part, []))
-        return _digest([self.rules[project], list(said), there])
+        return _digest([self.rules[project], list(said), there, self.ends[run_id]])
 
 
 def _labels(session: Session, project_id: int) -> dict[int, list[Any]]:

@@ -393,6 +393,22 @@ def test_only_the_part_that_changed_is_added_up_anew(line: Database) -> None:
     assert len({*marks(line).items()} - {*kept.items()}) == 1
 
 
+def test_a_run_that_goes_on_after_its_end_is_added_up_anew(line: Database) -> None:
+    overview(line)
+    with line.write.begin() as session:
+        project = views.project_of(session, RUN)
+        new = [NewImage(f"more {n}", f"{n:064}", SIDE, SIDE) for n in range(adding.PART)]
+        images.add(session, project, new, "")
+    assert overview(line).boards.boards == BOARDS - 2
+    with line.write.begin() as session:
+        more = [RunImage(id_, name) for name, id_ in at(session).items() if "more" in name]
+        findings.record(session, RUN, more)
+        findings.finish(session, RUN, 2.0, {})
+    keeping.expect(line.read.begin, line.write.begin, RUN)
+    assert len(stale(line)) == 2
+    assert overview(line).boards.boards == BOARDS - 2 + adding.PART
+
+
 def test_who_has_no_more_time_leaves_the_rest_to_the_next(line: Database) -> None:
     begin = line.read.begin, line.write.begin
     assert keeping.refresh(*begin, [RUN], 0.0) == 1

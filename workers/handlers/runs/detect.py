@@ -76,6 +76,7 @@ def run(context: Context) -> Mapping[str, Any]:
 def _add_up(context: Context) -> None:
     """Leave the overview nothing to add up; whoever opens it does what a kill has left."""
     read, write = context.database.read.begin, retries.patient(context.database.write.begin)
+    keeping.expect(read, write, context.job.id)
     while left := keeping.refresh(read, write, [context.job.id], SECONDS):
         context.progress(None, f"Adding up the boards, {many(left, 'part')} left")
     if context.job.project_id is not None:
