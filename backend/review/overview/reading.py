@@ -64,7 +64,7 @@ def runs(session: Session, project_id: int, named: int = 0) -> list[int]:
         row.project_id == project_id,
         row.purpose == PURPOSE,
         row.finished.is_not(None),
-        type_coerce(row.source, String).not_like('%"path"%'),
+        type_coerce(row.source, String).not_like('%"path":%'),
     )
     found = list(session.scalars(query.order_by(row.id.desc()).limit(MOST_RUNS)))
     if not named:

@@ -10,7 +10,7 @@ from backend.upkeep.invariants.rule import Rule
 
 # Runs over a folder or a URL number their pictures for themselves.
 OF_IMAGES = (
-    "run_id IN (SELECT id FROM run WHERE project_id IS NOT NULL AND source NOT LIKE '%\"path\"%')"
+    "run_id IN (SELECT id FROM run WHERE project_id IS NOT NULL AND source NOT LIKE '%\"path\":%')"
 )
 DANGLING_LEASE = (
     "DELETE FROM lease WHERE NOT EXISTS (SELECT 1 FROM run_image there "

@@ -44,7 +44,7 @@ DOUBT = f"""(CASE WHEN run_image.facts LIKE '%"{findings.CHANCES}"%' THEN run_im
 ELSE (SELECT COALESCE(MAX(1 - ABS(2 * d.score - 1)), 0) FROM {FOUND}) END)"""
 OF_RUNS = """run_image s JOIN run ON run.id = s.run_id
 WHERE s.image_id = image.id AND run.project_id = image.project_id
-AND run.source NOT LIKE '%"path"%'"""
+AND run.source NOT LIKE '%"path":%'"""
 
 
 def _miscounted(session: Session) -> Iterator[Row]:

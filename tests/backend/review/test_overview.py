@@ -512,6 +512,16 @@ def test_a_run_over_a_folder_is_none_of_the_overview(line: Database) -> None:
             reading.runs(session, project, ANSWERS)
 
 
+def test_a_run_over_a_lot_that_is_called_path_is_one_over_images(line: Database) -> None:
+    with line.write.begin() as session:
+        project = views.project_of(session, RUN)
+        other = Run(ANSWERS, "v1", "yolo", datetime.now(UTC), project_id=project)
+        findings.start(session, replace(other, source={"groups": ["path"]}))
+        findings.finish(session, ANSWERS, 1.0, {})
+    with line.read.begin() as session:
+        assert reading.runs(session, project) == [ANSWERS, RUN]
+
+
 def test_nothing_is_kept_of_a_project_that_is_being_removed(line: Database) -> None:
     with line.read.begin() as session:
         project = views.project_of(session, RUN)
