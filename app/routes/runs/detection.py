@@ -50,7 +50,7 @@ class ImageChoice(BaseModel):
     images: list[int] | None = Field(None, max_length=200_000)
     states: list[str] | None = None
     splits: list[str] | None = None
-    groups: list[str] | None = None
+    groups: list[str] | None = Field(None, max_length=1000)
 
 
 class Options(BaseModel):
