@@ -112,8 +112,7 @@ class Detect {
     this.project = project();
     this.found = found;
     this.shown = shown;
-    this.lot.show(found.lot);
-    if (fresh) this.draw();
+    if (fresh) this.lot.clear(), this.draw();
     else this.sources(), this.ways();
     this.show();
   }
@@ -325,6 +324,7 @@ class Detect {
   }
 
   show() {
+    this.lot.show(this.found.lot);
     const open = working(this.found);
     const failed = this.found.jobs[0]?.state === "failed" ? [this.found.jobs[0]] : [];
     const shown = [...open, ...failed];

@@ -3,7 +3,7 @@
 import { field, fill, h } from "../../common/dom.js";
 import { get, send, token, upload } from "../../common/net.js";
 import { address, attempt, project, site, tab, visit } from "../../common/site.js";
-import { bytes, many } from "../../common/words.js";
+import { bytes, count, many } from "../../common/words.js";
 import { progress } from "../jobs/progress.js";
 
 /** @typedef {import("../../common/answers.js").JobCard} Job */
@@ -23,6 +23,8 @@ export class Lot {
     this.dropped = [];
     /** @type {import("../../common/answers.js").NewestLot | null} */
     this.newest = null;
+    this.suggested = ""; // what the last folder would have its lot called
+    this.working = false;
     this.files = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Boards of a lot" });
     this.folder = h("input", {
       type: "file",
@@ -31,7 +33,10 @@ export class Lot {
       "aria-label": "Folder of a lot",
     });
     for (const input of [this.files, this.folder]) {
-      input.addEventListener("change", () => this.take([...input.files].map(named)));
+      input.addEventListener("change", () => {
+        this.take([...input.files].map(named));
+        input.value = ""; // or the same ones, chosen again, would be no change
+      });
     }
     this.name = h("input", { maxLength: 300, placeholder: "lot 7", "aria-label": "Name of the lot" });
     this.zone = h(
@@ -89,70 +94,80 @@ export class Lot {
     if (newest) fill(this.again, `Judge ${newest.name}, ${many(newest.images, "image")}`);
   }
 
+  /** What was dropped for one project is none of another's. */
+  clear() {
+    this.take([]);
+    this.name.value = "";
+  }
+
   /** @param {Dropped[]} dropped */
   take(dropped) {
     this.dropped = dropped;
-    this.button.disabled = !dropped.length;
+    this.button.disabled = this.working || !dropped.length;
     const all = dropped.reduce((sum, { file }) => sum + file.size, 0);
     this.chosen.textContent = dropped.length ? `${many(dropped.length, "file")}, ${bytes(all)}` : "";
     const first = dropped[0]?.name.split("/");
-    if (!this.name.value && first?.length > 1) this.name.value = first[0];
+    // A name that somebody wrote stays; that of the folder before goes with it.
+    if (first?.length > 1 && ["", this.suggested].includes(this.name.value)) {
+      this.name.value = this.suggested = first[0];
+    }
   }
 
   /** Send what was dropped, bring it in as a lot, and look at it; the server does the rest alone. */
   judge() {
-    const name = this.name.value.trim();
+    const name = this.name.value.trim(), sent = this.dropped;
+    // Where somebody goes meanwhile, and what they choose there, is none of this lot's.
+    const of = project(), wanted = this.wanted();
     if (!name) {
       this.name.focus();
-      return void fill(this.said, h("p.bad", { role: "alert" }, "Name the lot first, such as lot 7."));
+      return this.refuse("Name the lot first, such as lot 7.");
     }
+    if (!wanted.model) return this.refuse("There is no model to judge by: train one first.");
     return this.busy(async () => {
-      const base = `/api/projects/${encodeURIComponent(project())}`, at = token();
-      await this.send(`${base}/uploads/${at}`);
+      const base = `/api/projects/${encodeURIComponent(of)}`, at = token();
+      await this.send(`${base}/uploads/${at}`, sent);
       /** @type {Job} */
       const coming = await send("POST", `${base}/import`, { token: at, lot: name });
-      const looking = await this.look(name, coming.id);
+      const looking = await look(of, wanted, name, coming.id);
       site.dispatchEvent(new Event("projects"));
       const come = await this.follow(coming, "Bringing in");
-      if (await this.follow(looking, "Looking")) this.done(looking.id, name, come);
+      await this.follow(looking, "Looking", lacking(come.result));
+      this.done(of, looking.id, name, lacking(come.result));
+      if (this.dropped === sent) this.clear();
     });
   }
 
   /** Look at a lot that is there. @param {string} name */
   begin(name) {
+    const of = project(), wanted = this.wanted();
     return this.busy(async () => {
-      const looking = await this.look(name);
-      if (await this.follow(looking, "Looking")) this.done(looking.id, name);
+      const looking = await look(of, wanted, name);
+      await this.follow(looking, "Looking");
+      this.done(of, looking.id, name);
     });
+  }
+
+  /** @param {string} words @param {string[]} [lost] */
+  refuse(words, lost = []) {
+    fill(this.said, h("p.bad", { role: "alert" }, words), listed(lost));
   }
 
   /** @param {() => Promise<void>} work */
   async busy(work) {
-    this.button.disabled = this.again.disabled = true;
+    this.working = this.button.disabled = this.again.disabled = true;
     try {
       await work();
-      this.take([]);
     } catch (error) {
-      fill(this.said, h("p.bad", { role: "alert" }, error instanceof Error ? error.message : String(error)));
+      const lost = error instanceof Unjudged ? error.lost : [];
+      this.refuse(error instanceof Error ? error.message : String(error), lost);
     }
-    this.again.disabled = false;
+    this.working = this.again.disabled = false;
     this.button.disabled = !this.dropped.length;
   }
 
-  /** @param {string} lot @param {number} [after] @returns {Promise<Job>} */
-  look(lot, after) {
-    const base = `/api/projects/${encodeURIComponent(project())}/detect`;
-    return send("POST", base, {
-      ...this.wanted(),
-      source: { groups: [lot] },
-      key: token(),
-      after: after ?? null,
-    });
-  }
-
-  /** @param {string} base */
-  async send(base) {
-    const waiting = [...this.dropped], all = waiting.length;
+  /** @param {string} base @param {Dropped[]} dropped */
+  async send(base, dropped) {
+    const waiting = [...dropped], all = waiting.length;
     let gone = 0;
     const told = () => {
       const message = `Sending: ${gone} of ${many(all, "file")}`;
@@ -169,31 +184,61 @@ export class Lot {
     await Promise.all(Array.from({ length: AT_ONCE }, line));
   }
 
-  /** Wait for a job; one that does not end well says why. @param {Job} job @param {string} words */
-  async follow(job, words) {
+  /**
+   * Wait for a job; one that does not end well says why.
+   * @param {Job} job @param {string} words @param {string[]} [lost] what did not come in before
+   */
+  async follow(job, words, lost = []) {
     while (!FINAL.includes(job.state)) {
       fill(this.said, h("p", {}, `${words} …`), progress(job));
       await new Promise((resolve) => setTimeout(resolve, EVERY));
       job = await get(`/api/jobs/${job.id}`);
     }
-    if (job.state !== "done") throw new Error(job.error || "It was cancelled.");
+    if (job.state !== "done") throw new Unjudged(job.error || "It was cancelled.", lost);
     return job;
   }
 
-  /** Where the verdicts are; who is still here is led there. @param {number} run @param {string} lot @param {Job} [come] */
-  done(run, lot, come) {
-    const query = { project: project(), tab: "review", run, view: "boards", group: lot, sort: "score" };
-    const href = address(query), problems = come?.result.problems ?? [];
-    const lost = problems.slice(0, LISTED).map((/** @type {{file: string, reason: string}} */ one) =>
-      h("li", {}, `${one.file}: ${one.reason}`)
-    );
-    fill(
-      this.said,
-      h("p.good", {}, `${lot} is judged. `, h("a", { href }, "Verdicts")),
-      lost.length > 0 && [h("p.bad", {}, "Not everything could be read:"), h("ul.reasons", {}, lost)],
-    );
-    if (tab() === "detect" && !problems.length) visit(href);
+  /**
+   * Where the verdicts are; who is still here is led there.
+   * @param {string} of @param {number} run @param {string} lot @param {string[]} [lost]
+   */
+  done(of, run, lot, lost = []) {
+    const href = address({ project: of, tab: "review", run, view: "boards", group: lot, sort: "score" });
+    fill(this.said, h("p.good", {}, `${lot} is judged. `, h("a", { href }, "Verdicts")), listed(lost));
+    if (tab() === "detect" && project() === of && !lost.length) visit(href);
   }
+}
+
+/** A lot that came to no verdicts, with what of it did not come in. */
+class Unjudged extends Error {
+  /** @param {string} message @param {string[]} lost */
+  constructor(message, lost) {
+    super(message);
+    this.lost = lost;
+  }
+}
+
+/** Look at a lot. @param {string} of @param {Form} wanted @param {string} lot @param {number} [after] @returns {Promise<Job>} */
+function look(of, wanted, lot, after) {
+  const base = `/api/projects/${encodeURIComponent(of)}/detect`;
+  return send("POST", base, { ...wanted, source: { groups: [lot] }, key: token(), after: after ?? null });
+}
+
+/** What an import leaves out of a lot: pictures of the project stay in the lot that they have. @param {Record<string, any>} result @returns {string[]} */
+function lacking({ problems = [], skipped = 0 }) {
+  const lost = problems.slice(0, LISTED).map((/** @type {{file: string, reason: string}} */ one) =>
+    `${one.file}: ${one.reason}`
+  );
+  if (problems.length > LISTED) lost.push(`and ${count(problems.length - LISTED)} more`);
+  if (skipped) lost.push(`${many(skipped, "picture")} there already, in the lot from before`);
+  return lost;
+}
+
+/** @param {string[]} lost */
+function listed(lost) {
+  if (!lost.length) return null;
+  const lines = lost.map((one) => h("li", {}, one));
+  return [h("p.bad", {}, "Not everything came in:"), h("ul.reasons", {}, lines)];
 }
 
 /** @param {File} file @returns {Dropped} */

@@ -214,6 +214,7 @@ def test_a_lot_is_dropped_judged_reviewed_and_reported(
     desk.get_by_role("button", name="Judge this lot").click()
     expect(desk.get_by_text("lot 7 is judged.")).to_be_visible(timeout=LONG)
     expect(desk.get_by_text("torn.png: ")).to_be_visible()
+    expect(desk.get_by_label("Name of the lot")).to_have_value("")
     desk.get_by_role("link", name="Verdicts").click()
     rows = desk.locator(".lp-boards tbody tr")
     expect(rows).to_have_count(LOT)
