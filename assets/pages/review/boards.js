@@ -67,6 +67,8 @@ const NOW = [
   ["doubt", "In doubt"],
   ["said", "Judged by people"],
 ];
+/** What plots alone choose, in words. @type {Record<string, string>} */
+const ELSE = { ask: "Left to a person", none: "No lot" };
 /** Filters that plots lead to. */
 const BEHIND = ["defect", "score", "below", "since", "until", "mark", "verdict", "label"];
 /** @type {Record<string, string>} */
@@ -195,10 +197,14 @@ function heads(kind) {
 /** @param {typeof OF_BOARDS} kind @param {URLSearchParams} query @param {URLSearchParams} asked @param {string[]} lots */
 function filters(kind, query, asked, lots) {
   /** @param {string} name @param {string} label @param {[string, string][]} choices */
-  const choice = (name, label, choices) =>
-    select(choices, asked.get(name) ?? "", (/** @type {string} */ value) => go({ [name]: value }), {
+  const choice = (name, label, choices) => {
+    const now = asked.get(name) ?? "", known = choices.some(([value]) => value === now);
+    /** @type {[string, string][]} */
+    const other = known ? [] : [[now, ELSE[now] ?? now]];
+    return select([...choices, ...other], now, (/** @type {string} */ value) => go({ [name]: value }), {
       "aria-label": label,
     });
+  };
   return h(
     "div.row",
     {},
