@@ -128,7 +128,11 @@ function filters(found, asked) {
       "aria-label": label,
       title: label,
       data: { key: name },
-      onchange: (/** @type {any} */ event) => go({ [name]: event.target.value }),
+      max: "2999-12-31",
+      onchange: (/** @type {any} */ event) => {
+        const { value } = event.target;
+        if (!value || value >= "1900") go({ [name]: value }); // of 2026 the first key makes the year 2
+      },
     });
   const runs = found.runs.map((
     one,
