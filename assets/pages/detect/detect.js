@@ -126,7 +126,9 @@ class Detect {
         one.metrics.map50 ? `, mAP@.5 ${share(one.metrics.map50)}` : ""
       }${one.metrics.accuracy ? `, accuracy ${share(one.metrics.accuracy)}` : ""}`,
     ]);
-    const golden = this.found.goldens ? [["golden", "Golden board, nothing trained"]] : [];
+    // One that was put away still serves the images that have it.
+    const compares = this.found.goldens || this.found.counts.golden.yes > 0;
+    const golden = compares ? [["golden", "Golden board, nothing trained"]] : [];
     const first = query().get("model") || best(this.found.models, golden.length > 0) || models[0]?.[0] ||
       "golden";
     this.model = select([...models, ...golden], first, () => this.ways());
