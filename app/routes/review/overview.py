@@ -12,6 +12,7 @@ from backend.labels import days
 from backend.review.overview import keeping, reading
 from backend.review.overview.figures import Overview
 from backend.review.overview.reading import Narrowed
+from backend.storage import engine
 
 router = APIRouter(
     prefix="/api/projects/{project}", dependencies=[login.SEES], route_class=pools.Pooled
@@ -39,4 +40,5 @@ def overview(
         run_ids = reading.runs(session, found.id, run)
     left = keeping.refresh(at.read, at.write, run_ids, SECONDS)
     with at.read() as session:
+        engine.at_one_moment(session)  # or boards and their defects are of before and after a save
         return reading.read(session, found, run_ids, chosen, left)
