@@ -71,7 +71,8 @@ def lit_alike(golden: Pixels, board: Pixels, shown: Mask | None = None) -> Pixel
     if float(np.abs(light).max()) < LIGHT:
         return golden
     whole = cv2.resize(light.astype(np.int16), (board.shape[1], board.shape[0]))
-    return np.asarray(cv2.add(golden, whole, dtype=cv2.CV_8U), np.uint8)
+    lit = cv2.add(golden, whole, golden.copy(), shown, cv2.CV_8U)  # elsewhere lies the board itself
+    return np.asarray(lit, np.uint8)
 
 
 def _slow(picture: Floats, sigma: float) -> Floats:

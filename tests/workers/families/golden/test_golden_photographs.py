@@ -14,6 +14,7 @@ from tests.workers.families.golden import boards
 from tests.workers.families.golden.photographs import photograph
 from tests.workers.training import reports
 from workers.families import base, golden
+from workers.families.golden import colour
 
 
 def found(board: boards.Pixels, clean: boards.Pixels) -> base.Detections:
@@ -33,6 +34,14 @@ def test_each_kind_is_found_and_named_on_a_photograph(kind: str) -> None:
 def test_noise_light_and_a_small_shift_are_no_defects() -> None:
     board = photograph(boards.moved(boards.plain(), x=2.5, y=-1.5), 1, light=25)
     assert len(found(board, photograph(boards.plain(), 2))) == 0
+
+
+def test_light_is_no_difference_where_the_golden_shows_nothing() -> None:
+    clean = photograph(boards.golden(4), 1)
+    board, shown = clean + np.uint8(40), np.zeros(clean.shape[:2], np.uint8)
+    shown[:, 96:] = 1
+    laid = np.where(shown[..., None] > 0, clean, board)
+    assert not colour.compare(board, laid, shown=shown).changed.any()
 
 
 def test_a_photograph_of_another_product_is_refused() -> None:
