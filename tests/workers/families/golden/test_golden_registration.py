@@ -12,7 +12,7 @@ from backend.errors import Refused
 from tests.workers.families.golden import boards, photographs
 from workers.families import base, golden
 from workers.families.golden import difference
-from workers.families.golden.fit import alignment, marks, registration
+from workers.families.golden.fit import alignment, laying, marks, registration
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,12 @@ def test_a_golden_that_lies_right_in_one_half_alone_is_refused_with_the_numbers(
     board = np.hstack([clean[:, :160], boards.golden(9)[:, 160:]])
     with pytest.raises(Refused, match=r"a.png does not fit its golden: they agree to 0.\d\d"):
         registration.register(board, clean, 0.9, "a.png")
+
+
+def test_a_golden_that_shows_next_to_nothing_of_a_picture_does_not_agree_with_it() -> None:
+    clean, still = boards.golden(4), alignment.whole(np.eye(3))
+    beside = np.array([[1.0, 0, boards.SIZE - 4], [0, 1, 0]])
+    assert laying.agreement(clean, clean, beside, still) == (0.0, 1.0)
 
 
 def test_a_picture_that_defects_would_cover_is_refused_with_the_numbers() -> None:

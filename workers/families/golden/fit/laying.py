@@ -19,6 +19,7 @@ GRANTED = 20.0  # grey levels, standard deviation
 STILL = 0.35  # pixels
 FINE = 160  # pixels, the longer side of the pictures whose agreement is measured
 PLACED, RIGHT, KNOWN = 0.5, 0.9, 8  # shares of the marks that lie right; marks
+SLIVER = 0.05  # share of a picture; a golden that shows less of it says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,9 @@ def agreement(
     ours, theirs = (smaller(each, scale) for each in (board, golden))
     laid, shown = lay(theirs, ours, larger(transform, scale), shifts)
     here, there = ours.astype(np.float32), laid.astype(np.float32)
-    if shown is not None and shown.any():
+    if shown is not None:
+        if float(shown.mean()) < SLIVER:
+            return 0.0, 1.0
         here, there = here[shown > 0], there[shown > 0]
     apart = float((np.abs(here - there) > APART).mean())
     here, there = here - here.mean(), there - there.mean()
