@@ -99,10 +99,14 @@ def _photographed(pair: Pair) -> Iterator[Registration]:
     yield (found := pair.mended(straight))
     if found.right >= HOPE * found.marked:
         yield pair.shifted(found)
-    for start in starting.turned(pair.ours, pair.theirs):
-        if (turned := pair.mended(pair.full(start), near=False)).known:
-            yield turned
-    yield pair.fitted(straight)
+    if len(pair.points) >= laying.KNOWN:
+        for start in starting.turned(pair.ours, pair.theirs):
+            if (turned := pair.mended(pair.full(start), near=False)).known:
+                yield turned
+    yield (found := pair.fitted(straight))
+    if found.marked < laying.KNOWN and found.confidence < SURE:  # what looks most alike is taken
+        for start in starting.near(pair.ours, pair.theirs):
+            yield pair.fitted(pair.full(start))
 
 
 def _drawn(pair: Pair) -> Iterator[Registration]:
