@@ -127,7 +127,7 @@ def worth(board: Pixels, golden: Pixels) -> float:
     """How well a golden fits, times how much of the board it shows; both are small pictures."""
     if not (registration.comparable(board) and registration.comparable(golden)):
         return 0.0
-    found = registration.best(board, golden)
+    found = registration.best(board, golden, SURE)
     height, width = board.shape
     across, down = np.meshgrid(np.linspace(0, width, 17), np.linspace(0, height, 17))
     here = np.column_stack([across.ravel(), down.ravel(), np.ones(across.size)])
