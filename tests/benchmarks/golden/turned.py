@@ -1,6 +1,6 @@
 """Photographs of boards (HRIPCB) that lie turned, scaled, shifted, askew: how their golden fits.
 
-    LOUPE_REAL_DATA=… python -m tests.benchmarks.golden.turned [--lots 3] [--keep NAME]
+    LOUPE_REAL_DATA=… python -m tests.benchmarks.golden.turned [--lots turned,askew] [--keep NAME]
 
 Boards 01, 05, 08 and 11 with their own labels, moved by seed, so that it is known where each corner
 of the golden lies: in the same frame or in one that has grown, filled with black, grey or white.
