@@ -62,16 +62,19 @@ export function reliability(parts, off) {
 }
 
 /**
- * Each cell opens its pictures, where these are classified.
+ * Each cell opens its pictures, where these are classified. One of a class that has been merged or taken
+ * out since opens none: nothing is called so any more.
  * @param {import("../../common/answers.js").Confusion} found rows: what is there; columns: what was said
+ * @param {Record<string, string>} colors of the classes of today
  */
-export function confusion(found) {
+export function confusion(found, colors) {
   const most = Math.max(1, ...found.matrix.flat());
   /** @param {number} at @param {number} to */
   const cell = (at, to) => {
     const number = found.matrix[at][to], [label, said] = [found.labels[at], found.labels[to]];
     const shown = number ? count(number) : "·";
-    return number && found.run ? h("a", { href: pictures(found.run, { label, class: said }) }, shown) : shown;
+    const opens = number && found.run && label in colors && said in colors;
+    return opens ? h("a", { href: pictures(found.run ?? 0, { label, class: said }) }, shown) : shown;
   };
   return h(
     "figure.figure",

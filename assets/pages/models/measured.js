@@ -33,7 +33,7 @@ export function measured(told, colors) {
       "div.two",
       {},
       seen.curves && precisionRecall(seen.curves, colors),
-      seen.confusion && confusion(seen.confusion),
+      seen.confusion && confusion(seen.confusion, colors),
       seen.reliability && seen.reliability.length > 0 && reliability(seen.reliability, seen.ece),
     ),
     seen.sizes &&
