@@ -24,6 +24,7 @@ class Family:
     needs_labels: bool = True
     from_nothing: bool = False  # learns without start weights, too
     behind: bool = False  # judges what a detector finds, which it carries
+    generation: int = 0  # of how it looks: what runs of another one have seen is looked at anew
     small: Mapping[str, Any] = field(default_factory=dict)  # defaults for small pictures
 
 
@@ -37,6 +38,7 @@ FAMILIES = {
             "workers.families.golden",
             needs_golden=True,
             needs_labels=False,
+            generation=1,
         ),
         Family(
             "yolo",
@@ -71,6 +73,7 @@ FAMILIES = {
             "workers.families.second_stage",
             needs_golden=True,
             behind=True,
+            generation=1,
         ),
     )
 }

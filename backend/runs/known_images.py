@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from backend import families
 from backend.domain import Run
 from backend.models.choice import Chosen
 from backend.projects import large_pictures
@@ -69,7 +70,10 @@ def _equal(
 ) -> Run | None:
     confidence = detection.confidence(chosen.family, options)
     tiles = str(options.get(large_pictures.OPTION) or large_pictures.wish(session, project_id))
+    generation = families.find(chosen.family).generation
     for run in runs_of(session, project_id, chosen):
+        if run.parameters.get("generation", 0) != generation:
+            continue
         tiled = "on" if run.parameters.get("tile") else "off"
         same = run.parameters.get("confidence") == confidence and tiles in (
             large_pictures.AUTO,

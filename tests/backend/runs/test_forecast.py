@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend import families
 from backend.domain import Run, RunImage
 from backend.labels.images import NewImage, add
 from backend.models import choice
@@ -12,6 +13,8 @@ from backend.runs.known_images import Recall
 from backend.storage import findings
 from backend.storage.engine import Database
 from backend.storage.types import now
+
+TODAY = families.find(GOLDEN).generation
 
 
 def _run(database: Database, id: int, project: int, looked: int, rate: float) -> None:
@@ -51,9 +54,11 @@ def test_the_loss_of_int8_is_told_against_the_precise_one() -> None:
     assert "not measured" in forecast.loss(rows[:1])
 
 
-def _ledger(database: Database, id: int, project: int, names: range) -> None:
+def _ledger(
+    database: Database, id: int, project: int, names: range, generation: int = TODAY
+) -> None:
     with database.write.begin() as session:
-        parameters = {"confidence": 0.25, "image_size": 0, "tile": 0}
+        parameters = {"confidence": 0.25, "image_size": 0, "tile": 0, "generation": generation}
         run = Run(
             id, GOLDEN, GOLDEN, now(), project,
             runtime="native f32", ledger_key="k", parameters=parameters,
@@ -81,6 +86,16 @@ def test_what_an_equal_run_knows_is_told_before_the_start(sqlite: Database) -> N
         ]  # fmt: skip
         for options in others:
             assert known_images.recall(session, project, chosen, {}, options) == Recall(50)
+
+
+def test_what_was_looked_at_in_an_earlier_way_is_new(sqlite: Database) -> None:
+    with sqlite.write.begin() as session:
+        project = catalogue.create(session, "boards").id
+        add(session, project, [NewImage("0", f"{0:064}", 9, 9)], "ann")
+    _ledger(sqlite, 4, project, range(1), generation=TODAY - 1)
+    with sqlite.read.begin() as session:
+        chosen = choice.choose(session, project, GOLDEN)
+        assert known_images.recall(session, project, chosen, {}, {}) == Recall(1)
 
 
 def test_an_image_that_has_another_golden_since_is_new(sqlite: Database) -> None:

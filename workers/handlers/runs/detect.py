@@ -92,6 +92,8 @@ def describe(
         "image_size": prepared.source.image_size,
         "tile": setup.tile,
     }
+    if generation := families.find(chosen.family).generation:
+        parameters["generation"] = generation
     key = json.dumps([prepared.key, prepared.source.classes, parameters], sort_keys=True)
     return Run(
         id=context.job.id,
