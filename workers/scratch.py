@@ -8,6 +8,7 @@ import shutil
 import stat
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -70,8 +71,7 @@ def clear_dead() -> None:
     ours = f"{NAME}{holder.space()}-"
     for path in folder(0).parent.glob(f"{ours}*"):
         pid = path.name.removeprefix(ours)
-        dead = pid.isdecimal() and not psutil.pid_exists(int(pid))
-        if dead and path.lstat().st_uid == os.getuid():
+        if pid.isdecimal() and _is_ours(path) and not psutil.pid_exists(int(pid)):
             clear(int(pid))
 
 
@@ -80,30 +80,38 @@ def sweep(most: int = MOST) -> int:
 
     Of those that have ended the oldest goes first; what is written down by the living stays.
     """
-    ours = f"{NAME}{holder.space()}-*"
-    files = [one for path in folder(0).parent.glob(ours) for one in _files(path)]
-    total = sum(size for _, size in files)
-    for path, size in files:
+    homes = folder(0).parent.glob(f"{NAME}{holder.space()}-*")
+    files = sorted(one for home in homes if _is_ours(home) for one in _files(home))
+    total = sum(size for _, _, size in files)
+    for _, path, size in files:
         if total <= most:
             break
         if LOGS in path.parts and _is_of_the_dead(path):
-            path.unlink(missing_ok=True)
-            total -= size
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+                total -= size
     return total
 
 
-def _files(home: Path) -> list[tuple[Path, int]]:
-    """All that is in a folder, the oldest first; what goes while we look counts nothing."""
-    found = []
-    for path in home.rglob("*"):
-        with suppress(OSError):
-            told = path.lstat()
-            if stat.S_ISREG(told.st_mode):
-                found.append((told.st_mtime, path, told.st_size))
-    return [(path, size) for _, path, size in sorted(found)]
+def _is_ours(path: Path) -> bool:
+    """A folder that we have made; where everybody may write, others lay what is called so, too."""
+    with suppress(OSError):
+        found = path.lstat()
+        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return False
+
+
+def _files(home: Path) -> Iterator[tuple[float, Path, int]]:
+    """All that is in a folder, and since when; what goes while we look counts nothing."""
+    for at, _, names in os.walk(home):
+        for path in (Path(at, name) for name in names):
+            with suppress(OSError):
+                told = path.lstat()
+                if stat.S_ISREG(told.st_mode):
+                    yield told.st_mtime, path, told.st_size
 
 
 def _is_of_the_dead(path: Path) -> bool:
-    """Ray names the files of a process by its number, at their end."""
-    number = re.search(r"[-_](\d+)(?:\.\d+)?\.(?:log|out|err)(?:\.\d+)?$", path.name)
+    """Ray names the files of a process by its number, at their end; that of a job begins with 0."""
+    number = re.search(r"[-_]([1-9]\d{0,8})(?:\.\d+)?\.(?:log|out|err)(?:\.\d+)?$", path.name)
     return number is not None and not psutil.pid_exists(int(number[1]))

@@ -60,6 +60,36 @@ def test_what_rays_dead_have_said_is_kept_within_a_bound(
     assert {one.name for one in logs.iterdir()} == set(names[3:])
 
 
+def test_of_the_logs_of_several_workers_the_oldest_goes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    logs = {}
+    for pid, times in ((999999997, (1, 4)), (999999998, (2, 3))):
+        folder = scratch.folder(pid) / "logs"
+        folder.mkdir(parents=True)
+        for at in times:
+            logs[at] = folder / f"worker-{at}_{pid}.log"
+            logs[at].write_bytes(b"x" * 1000)
+            os.utime(logs[at], (at, at))
+    assert scratch.sweep(2000) == 2000
+    assert [at for at, path in sorted(logs.items()) if path.exists()] == [3, 4]
+
+
+def test_what_others_have_laid_beside_our_temp_folders_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    logs = tmp_path / "theirs" / "logs"
+    logs.mkdir(parents=True)
+    (logs / "worker_999999999.log").write_bytes(b"x" * 1000)
+    for number in (999999999, 2**40):  # a process has no such number
+        scratch.folder(number).symlink_to(logs.parent)
+    scratch.clear_dead()
+    assert scratch.sweep(0) == 0
+    assert [one.name for one in logs.iterdir()] == ["worker_999999999.log"]
+
+
 def test_the_folder_of_another_container_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
