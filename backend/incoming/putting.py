@@ -65,12 +65,18 @@ class Put:
 
 
 def put(outgoing: Outgoing, project: str, said: str) -> Put:
-    """Put what is done there; what the place has of somebody else's is left as it is."""
+    """Put what is done there; what the place has of somebody else's is left as it is.
+
+    Another project is somebody else, also where we have put it there.
+    """
+    with outgoing.database.read.begin() as session:
+        project_id = catalogue.find(session, project).id
     with closing(SnowflakeConnection(outgoing.known)) as connection:
         place = stages.in_full(connection, names.stage(said))
         told = repr((outgoing.known.digest, place))
         home = outgoing.cache / "outgoing" / hashlib.sha256(told.encode()).hexdigest()[:16]
-        with fetched.alone(home, lambda: outgoing.told(0, 0)), sent.opened(home) as known:
+        waits = fetched.alone(home, lambda: outgoing.told(0, 0))
+        with waits, sent.opened(home, project_id) as known:
             _clear_left(home)
             folder = home / "set"
             before = {one.name: one.token for one in stages.listed(connection, place)}

@@ -55,7 +55,7 @@ class Sent:
 
 
 @contextmanager
-def opened(home: Path) -> Iterator[Sent]:
-    """The files of one place, for who alone is at work there."""
-    with closing(sqlite3.connect(home / "sent.db")) as table:
+def opened(home: Path, project_id: int) -> Iterator[Sent]:
+    """What a project has put at one place, for who alone is at work there."""
+    with closing(sqlite3.connect(home / f"sent-{project_id}.db")) as table:
         yield Sent(table)

@@ -149,7 +149,7 @@ def test_once_more_only_what_is_missing_is_sent_and_what_has_gone_is_taken_away(
         kept = images.ids(session, project, ["a [1]/x*.png", "b/new.png"])
         images.put_away(session, [kept["a [1]/x*.png"]])
         labelling.save(session, kept["b/new.png"], 0, BOXES, "ana", state=State.DONE)
-    [ledger] = house.home.glob("cache/outgoing/*/sent.db")
+    [ledger] = house.home.glob("cache/outgoing/*/sent-*.db")
     with closing(sqlite3.connect(ledger)) as sent, sent:  # as by one that was killed meanwhile
         sent.execute("UPDATE file SET token = '' WHERE name LIKE '%x*.png'")
     third = putting.put(where, "boards", "@pictures/a")
@@ -158,6 +158,24 @@ def test_once_more_only_what_is_missing_is_sent_and_what_has_gone_is_taken_away(
     house.import_("back", "@pictures/a")
     there = [row for row in told_elsewhere(house) if row]
     assert there == [row for row in told(sqlite, "boards") if row[0] != "a [1]/x*.png"]
+
+
+def test_what_another_project_has_put_there_is_left_as_it_is(
+    house: House, sqlite: Database, files: Files, tmp_path: Path
+) -> None:
+    fill(sqlite, files, tmp_path / "drawn")
+    where = outgoing(house, sqlite, files)
+    putting.put(where, "boards", "@pictures/a")
+    [drawn] = snow.draw(tmp_path / "other", 1, 1).values()
+    with sqlite.write.begin() as session:
+        other = catalogue.create(session, "other", classes=["open"]).id
+        images.add(session, other, [NewImage("other.png", files.put(drawn), 16, 16)], "ana")
+        ids = images.ids(session, other, ["other.png"])
+        labelling.save(session, ids["other.png"], 0, [], "ana", state=State.DONE)
+    with pytest.raises(Refused, match="that this project would not put there"):
+        putting.put(where, "other", "@pictures/a")
+    again = putting.put(where, "boards", "@pictures/a")
+    assert (again.sent, again.gone) == (0, 0)
 
 
 def test_what_somebody_else_has_put_in_the_place_of_ours_is_left(
