@@ -82,7 +82,7 @@ def put(outgoing: Outgoing, project: str, said: str) -> Put:
             before = {one.name: one.token for one in stages.listed(connection, place)}
             try:
                 made = _laid_out(outgoing, project, folder)
-                putting = _Putting(connection, place, folder, known, before)
+                putting = _Putting(connection, place, folder, known, before, bool(made.problems))
                 putting.run()
             finally:
                 _clear(home)
@@ -98,13 +98,17 @@ def _laid_out(outgoing: Outgoing, project: str, folder: Path) -> Exported:
 
 @dataclass(slots=True)
 class _Putting:
-    """A folder on its way to a place, with what was there `before`."""
+    """A folder on its way to a place, with what was there `before`.
+
+    Where it `lacks` what could not be written, nothing is taken away there: it may be the last.
+    """
 
     connection: SnowflakeConnection
     place: Stage
     folder: Path
     known: Sent
     before: Mapping[str, str]
+    lacks: bool
     files: dict[str, Path] = field(default_factory=dict)
     gone: Sequence[str] = ()
     sent: int = 0
@@ -136,7 +140,7 @@ class _Putting:
         others = {name: token for name, token in self.before.items() if name not in self.files}
         gone = self.known.ours(others)
         _refuse_strange(self.place, others.keys() - set(gone))
-        return gone
+        return [] if self.lacks else gone
 
     def _put(self, one: Path, files: Sequence[tuple[str, Path]]) -> None:
         """What is missing of a folder, some files at a time, from one where they are alone."""

@@ -160,6 +160,24 @@ def test_once_more_only_what_is_missing_is_sent_and_what_has_gone_is_taken_away(
     assert there == [row for row in told(sqlite, "boards") if row[0] != "a [1]/x*.png"]
 
 
+def test_while_a_picture_is_lost_here_nothing_is_taken_away_there(
+    house: House, sqlite: Database, files: Files, tmp_path: Path
+) -> None:
+    fill(sqlite, files, tmp_path / "drawn")
+    where = outgoing(house, sqlite, files)
+    putting.put(where, "boards", "@pictures/a")
+    with sqlite.read() as session:
+        project = catalogue.find(session, "boards").id
+        lost = images.find(session, project, "a [1]/x*.png").sha256
+    path = files.local_path(lost)
+    path.rename(tmp_path / "away")
+    again = putting.put(where, "boards", "@pictures/a")
+    assert (len(again.exported.problems), again.gone) == (1, 0)
+    (tmp_path / "away").rename(path)
+    whole = putting.put(where, "boards", "@pictures/a")
+    assert (whole.exported.problems, whole.exported.images, whole.gone) == ((), 3, 0)
+
+
 def test_what_another_project_has_put_there_is_left_as_it_is(
     house: House, sqlite: Database, files: Files, tmp_path: Path
 ) -> None:
