@@ -140,7 +140,7 @@ def main(descriptor: int) -> None:
     wire.write_to(journal.cluster_log_path(settings.home))
     try:
         ray = connect(settings.ray_address or "local")
-        _refuse_open(settings)
+        _refuse_open(settings, ray)
     except (Refused, Unavailable) as error:
         line.say({"error": str(error), "for_good": isinstance(error, Refused)})
         return
@@ -154,9 +154,14 @@ def main(descriptor: int) -> None:
     ray.shutdown()
 
 
-def _refuse_open(settings: Settings) -> None:
-    """Whoever reaches a cluster that asks for no token can run anything on all of its machines."""
-    if settings.ray_address and not settings.ray_open and not _asks(settings.ray_address):
+def _refuse_open(settings: Settings, ray: Any) -> None:
+    """Whoever reaches a cluster that asks for no token can run anything on all of its machines.
+
+    A stranger goes to where we are: an address may be one that Ray alone can read, as "auto".
+    """
+    if not settings.ray_address or settings.ray_open:
+        return
+    if not _asks(str(ray.get_runtime_context().gcs_address)):
         raise Refused(
             f"{_named(settings.ray_address)} asks nobody for a token, so whoever reaches it can "
             "run anything on it: start it with one, or allow it with LOUPE_RAY_OPEN=true."
