@@ -42,13 +42,14 @@ export function cluster(card) {
   );
 }
 
-/** Who used the machines in the last day. @param {readonly Use[]} found */
-export function used(found) {
+/** Who used the machines in the last day. @param {readonly Use[]} found @param {boolean} open */
+export function used(found, open) {
   if (!found.length) return null;
+  const seconds = found.reduce((sum, one) => sum + one.seconds, 0);
   return h(
     "details",
-    {},
-    h("summary", {}, `The last day: ${span(found.reduce((sum, one) => sum + one.seconds, 0))} of jobs`),
+    { open },
+    h("summary", { data: { key: "last-day" } }, `The last day: ${span(seconds)} of jobs`),
     h(
       "table",
       {},

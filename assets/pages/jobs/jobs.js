@@ -101,7 +101,8 @@ class Jobs {
     this.looked = Date.now();
     /** @type {import("../../common/answers.js").DayOfUse[]} */
     const found = await get("/api/jobs/use");
-    redraw(this.used, found, () => used(found));
+    const open = this.used.querySelector("details")?.open ?? false;
+    redraw(this.used, found, () => used(found, open));
   }
 
   filtered() {
