@@ -171,9 +171,16 @@ def knobs(family: str) -> list[Knob]:
     return [*found, *(Knob(name, 0, 0, words=known) for name, known in words.items())]
 
 
-def turned(family: str, values: Mapping[str, int | float | str]) -> dict[str, Any]:
-    """Parameters of a training with these knobs; refused where the family has none such."""
-    return read(family, (f"{name}={value}" for name, value in values.items())) if values else {}
+def turned(
+    family: str, parameters: Mapping[str, Any], values: Mapping[str, int | float | str]
+) -> dict[str, Any]:
+    """Parameters with these knobs besides; refused where the family has none such."""
+    if "extra" in parameters:
+        raise Invalid("There is no parameter 'extra'; what a family has of its own are its knobs.")
+    if not values:
+        return dict(parameters)
+    texts = (f"{name}={value}" for name, value in values.items())
+    return {**parameters, **read(family, texts, where="The form")}
 
 
 def parse(family: str, text: str) -> tuple[Dimension, ...]:
@@ -213,7 +220,7 @@ def merged(parameters: Mapping[str, Any], values: Mapping[str, float]) -> dict[s
     return {**parameters, **plain, "extra": {**parameters.get("extra", {}), **extra}}
 
 
-def read(family: str, texts: Iterable[str]) -> dict[str, Any]:
+def read(family: str, texts: Iterable[str], *, where: str = "--set") -> dict[str, Any]:
     """Parameters of a training as `NAME=VALUE` each, refused where the family has none such."""
     known, found = _tunables(family), dict[str, Any]()
     words = WORDS if family in OWN_LOOP else {}
@@ -223,7 +230,7 @@ def read(family: str, texts: Iterable[str]) -> dict[str, Any]:
         if name in words:
             found[name] = said
         elif name in known:
-            found[name] = _number(name, said, _is_whole(known[name].tried), where="--set")
+            found[name] = _number(name, said, _is_whole(known[name].tried), where=where)
         else:
             names = ", ".join((*known, *words))
             raise Invalid(f"{family} has no parameter {name[:40]!r} to set; there are {names}.")

@@ -49,7 +49,7 @@ class TrainingForm(BaseModel):
 
     def given(self) -> dict[str, Any]:
         """All parameters."""
-        return {**self.parameters, **spaces.turned(self.family, self.knobs)}
+        return spaces.turned(self.family, self.parameters, self.knobs)
 
 
 class Grow(BaseModel):

@@ -167,7 +167,7 @@ def begin(project: str, body: SearchForm, at: premises.At, person: login.Labeler
             method=body.method,
             space=body.space,
             start=detection.own_model(body.start),
-            parameters={**body.parameters, **spaces.turned(body.family, body.knobs)},
+            parameters=spaces.turned(body.family, body.parameters, body.knobs),
             seed=body.seed,
             author=person.name,
             key=body.key,

@@ -90,6 +90,24 @@ def test_a_parameter_that_cannot_be_is_named_before_anything_is_made(
     assert (answer.status_code, said in answer.json()["error"]) == (400, True)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"knobs": {"mosiac": 0.5}}, "yolo has no parameter 'mosiac' to set"),
+        ({"knobs": {"freeze": 2.5}}, "The form says '2.5' of freeze, which is no whole number."),
+        ({"knobs": {"mosaic": 2}}, "The parameter mosaic must be from 0 to 1, not 2"),
+        ({"parameters": {"extra": "mosaic"}}, "There is no parameter 'extra'"),
+    ],
+)
+def test_a_knob_that_a_family_has_not_is_refused_in_a_sentence(
+    lars: TestClient, project: Project, given: dict[str, Any], said: str
+) -> None:
+    for path in ("training/check", "training", "searches"):
+        body = {"family": "yolo", **given}
+        answer = lars.post(f"/api/projects/{project.id}/{path}", json=body, headers=WRITE)
+        assert (answer.status_code, said in answer.json()["error"]) == (400, True), answer.text
+
+
 def test_all_parameters_that_a_training_takes_are_known() -> None:
     known = {*preflight.BOUNDS, *preflight.OTHERS}
     of_benchmarks = {"nodes", "cores"}  # where the processes stand; nobody trains so
