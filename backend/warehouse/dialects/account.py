@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ ROWS = 1000
 START, HOLDER = "LOUPE_TRIAL_", "holder"
 SERVICE = "LOUPE_TRIAL_V1"  # as the trial of the registry calls it, which costs while it stands
 LEFT = "left of another"
+LONGEST = 24 * 3600.0  # seconds; no trial goes on for so long
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +108,14 @@ def _schema(outer: Snowflake, home: Path) -> Iterator[str]:
 
 
 def _left(home: Path) -> list[str]:
-    """The schemas of trials from here that were killed."""
+    """The schemas of trials from here that were killed.
+
+    Of one on another machine, or before a restart of this one, it is known by its age alone.
+    """
     notes = sorted(home.glob(f"{START}*/{HOLDER}"))
-    return [one.parent.name for one in notes if holder.gone(one.read_text())]
+    old = time.time() - LONGEST
+    ended = (one for one in notes if holder.gone(one.read_text()) or one.stat().st_mtime < old)
+    return [one.parent.name for one in ended]
 
 
 def _drop(outer: Snowflake, schema: str) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,6 +91,16 @@ def test_what_a_killed_trial_has_left_goes_with_the_next_one(tmp_path: Path, emu
     assert next(attempts).name == "login"
     attempts.close()
     assert trials(place) == []
+
+
+def test_what_a_trial_has_left_before_a_restart_goes_after_a_day(tmp_path: Path) -> None:
+    for name, age in (("LOUPE_TRIAL_A", 25), ("LOUPE_TRIAL_B", 23)):
+        note = tmp_path / name / account.HOLDER
+        note.parent.mkdir()
+        note.write_text("here/0badf00d/1:7:9")
+        began = time.time() - age * 3600
+        os.utime(note, (began, began))
+    assert account._left(tmp_path) == ["LOUPE_TRIAL_A"]
 
 
 def trials(place: Place) -> list[str]:
