@@ -77,7 +77,7 @@ export class Searches {
     const now = JSON.stringify([newest, this.read]);
     if (newest && now === this.drawn && !OPEN.includes(newest.state)) return;
     this.drawn = "";
-    if (!newest) return fill(this.found);
+    if (!newest) return redraw(this.found, null, () => null);
     /** @type {Details} */
     const details = await get(`/api/searches/${newest.id}`);
     const [curves, others] = await Promise.all([
