@@ -178,6 +178,7 @@ class Train {
       );
     fill(this.fields, variants, known(NUMBERS));
     this.fields.hidden = this.fields.childElementCount === 0;
+    this.values.seed = undefined; // as the empty field says
     const seed = h("input", {
       type: "number",
       min: 0,
