@@ -1,4 +1,4 @@
-"""Who used the machines in the last day, and for what: the time between start and end of jobs."""
+"""Who used the machines in the last day, and for what: from start to end of jobs' last attempts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from backend.domain import JobState
 from backend.jobs import kinds, listing
 from backend.storage import tables
 from backend.storage.types import now
@@ -38,14 +39,14 @@ class AskedJob:
 
 
 def of_last_day(session: Session) -> list[DayOfUse]:
-    """Who had most, first; a job that runs counts until now."""
+    """Who had most, first; a job that runs counts until now, one that waits or rests does not."""
     end = now()
     begin = end - DAY
     columns = (Row.kind, Row.author, Row.started, Row.finished)
     query = select(*columns).where(
         Row.kind.not_in(listing.ANSWERS),
         Row.started.is_not(None),
-        or_(Row.finished >= begin, Row.state.in_(listing.OPEN)),
+        or_(Row.finished >= begin, Row.state == JobState.RUNNING),
     )
     taken: dict[tuple[str, str], list[float]] = defaultdict(list)
     for kind, author, started, finished in session.execute(query):
