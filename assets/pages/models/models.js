@@ -305,6 +305,7 @@ function provenance(told, parent) {
     ["Parent", parent],
     ["Epochs", of.epochs],
     ["Image size", of.image_size],
+    ...knobs(of.extra ?? {}),
     ["Took", from.seconds && span(from.seconds)],
     ["Cluster", from.cluster],
     ["Machine", from.machine && `${from.machine}, ${from.devices}`],
@@ -323,6 +324,13 @@ function provenance(told, parent) {
     ),
     told.job && h("a", { href: address({ project: project(), tab: "jobs" }) }, `Job ${told.job}`),
   );
+}
+
+/** What it was told that only its family has. @param {Record<string, any>} extra */
+function knobs(extra) {
+  return Object.entries(extra)
+    .filter(([, value]) => ["number", "string"].includes(typeof value))
+    .map(([name, value]) => [name.replaceAll("_", " "), value]);
 }
 
 /** @param {Model} told */
