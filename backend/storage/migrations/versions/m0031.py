@@ -9,7 +9,7 @@ from alembic import op
 
 from backend.storage import types
 
-revision = "0027"
+revision = "0031"
 down_revision = "0030"
 branch_labels = None
 depends_on = None
