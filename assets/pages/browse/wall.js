@@ -35,8 +35,7 @@ export class Wall {
     this.looks = {};
     this.url = "";
     this.columns = this.step = this.side = 0;
-    this.current = -1;
-    this.anchor = -1;
+    this.current = this.anchor = this.late = -1;
     this.space = h("div.wall-space");
     this.element = h("div.wall-scroll", {
       tabIndex: 0,
@@ -74,7 +73,7 @@ export class Wall {
     // Whoever scrolls while the classes are on their way stays there; what is covered cannot be scrolled yet.
     const seen = this.element.clientHeight > 0;
     if (moved) {
-      this.current = this.anchor = -1;
+      this.current = this.anchor = this.late = -1;
       this.clear();
       if (seen) this.element.scrollTop = 0;
     }
@@ -99,6 +98,7 @@ export class Wall {
       this.pages.set(page, found.items);
       if (this.total !== found.total || page === 0) this.count(found.total);
       this.draw();
+      if (this.item(this.late)) this.toggle(this.late);
     } catch (error) {
       if (this.pages.get(page) === null) this.pages.delete(page);
       if (/** @type {Error} */ (error).name !== "AbortError") throw error;
@@ -228,6 +228,8 @@ export class Wall {
   /** @param {number} index */
   toggle(index) {
     const item = this.item(index);
+    // Who is quicker than the answer is heard when it comes.
+    this.late = item ? -1 : index;
     if (!item) return;
     if (!this.picked.delete(item.id)) this.picked.add(item.id);
     this.anchor = index;
