@@ -79,7 +79,7 @@ def test_dropped_pictures_show_their_boxes_at_once_and_are_stored_only_when_aske
     chooser.set_input_files(pictures)
     refused = re.compile(r"fits none of the project's \d+ golden")
     expect(desk.get_by_text(refused)).to_have_count(2)
-    desk.get_by_role("textbox", name="Lot").fill(" lot 7 ")
+    desk.get_by_role("textbox", name=re.compile("^Lot")).fill(" lot 7 ")
     desk.get_by_role("button", name="Add these 2 pictures to the project").click()
     expect(desk.get_by_text("2 pictures added.")).to_be_visible()
     lots = {path.name: "lot 7" for path in pictures}
