@@ -33,6 +33,12 @@ def command(module: str, *words: str) -> list[str]:
     return [sys.executable, "-P", "-m", module, *words]
 
 
+def line(program: str, *words: str) -> list[str]:
+    """The command that runs a program of one line."""
+    shut()
+    return [sys.executable, "-P", "-c", program, *words]
+
+
 def step_back(pid: int) -> None:
     """From now on a process works with what those leave over that answer people."""
     with suppress(OSError, AttributeError):

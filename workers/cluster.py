@@ -175,7 +175,7 @@ def _asks(address: str) -> bool:
         return False
     bare = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
     tried = subprocess.run(
-        [sys.executable, "-P", "-c", STRANGER, address],
+        apart.line(STRANGER, address),
         env={**bare, "RAY_AUTH_MODE": "disabled"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
