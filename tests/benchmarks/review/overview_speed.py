@@ -133,7 +133,7 @@ def main() -> None:
     given = parser.parse_args()
     rows = list(_everywhere(given.images, given.mixed))
     if given.keep:
-        results.keep("overview_mixed" if given.mixed else "overview_speed", rows)
+        results.keep("overview_speed", rows)
 
 
 def _everywhere(count: int, mixed: bool) -> Iterator[results.Figure]:
