@@ -40,6 +40,11 @@ class Waits:
             return None
         return answer
 
+    def add(self, others: Waits) -> None:
+        """What was met another time, too."""
+        self.milliseconds += others.milliseconds
+        self.failures += others.failures
+
     def row(self) -> str:
         """How many there were, and p50, p95 and the longest."""
         median, p95, longest = self._ranks()

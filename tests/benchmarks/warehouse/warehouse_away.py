@@ -69,7 +69,14 @@ def timed(home: Path, warehouse: str) -> float:
 
 def ask(home: Path, warehouse: str, *words: str) -> None:
     """A command of Loupe."""
-    beside = {"LOUPE_HOME": str(home), "LOUPE_WAREHOUSE_URL": warehouse}
+    beside = pointing(home, warehouse)
+    subprocess.run(
+        [*COMMAND, *words], env={**os.environ, **beside}, check=True, capture_output=True
+    )
+
+
+def pointing(home: Path, warehouse: str) -> dict[str, str]:
+    """The settings of who publishes there; Snowflake's stand in a file of their own."""
     folder = home / "snowflake"
     folder.mkdir(exist_ok=True)
     if warehouse.startswith("snowflake"):
@@ -80,11 +87,12 @@ def ask(home: Path, warehouse: str, *words: str) -> None:
             f'port = {port}\nprotocol = "http"\n'
         )
         file.chmod(0o600)
-        beside["LOUPE_WAREHOUSE_URL"] = f"snowflake://?connection_name=away{port}"
-    beside["SNOWFLAKE_HOME"] = str(folder)
-    subprocess.run(
-        [*COMMAND, *words], env={**os.environ, **beside}, check=True, capture_output=True
-    )
+        warehouse = f"snowflake://?connection_name=away{port}"
+    return {
+        "LOUPE_HOME": str(home),
+        "LOUPE_WAREHOUSE_URL": warehouse,
+        "SNOWFLAKE_HOME": str(folder),
+    }
 
 
 def url(dialect: str, port: int) -> str:
