@@ -257,7 +257,11 @@ def _told(hidden: Sequence[str]) -> Iterator[None]:
 
     try:
         yield
-    except (SnowparkClientException, DatabaseError, OperationalError) as error:
+    except (
+        SnowparkClientException,
+        DatabaseError,
+        OperationalError,
+        ValueError,  # with these two the library says all else
+        RuntimeError,
+    ) as error:  # its own words may hold what is hidden, so no trace leads to them
         raise Unavailable(complaints.sentence(error, hidden)) from None
-    except (ValueError, RuntimeError) as error:  # with which the library says all else
-        raise Unavailable(complaints.sentence(error, hidden)) from error
