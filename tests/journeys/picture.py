@@ -30,7 +30,7 @@ def main() -> None:
             boards.detect(site, made, 1)
             with playwright_of() as playwright:
                 browser = playwright.chromium.launch(
-                    executable_path=conftest.chromium(), args=conftest.ARGUMENTS
+                    executable_path=conftest.chromium(whole=True), args=conftest.ARGUMENTS
                 )
                 page = browser.new_page(
                     bypass_csp=True, viewport={"width": SIZE[0], "height": SIZE[1]}

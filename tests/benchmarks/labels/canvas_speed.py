@@ -156,7 +156,7 @@ def main() -> None:
     """Print all figures."""
     with serving() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=conftest.chromium(), args=conftest.ARGUMENTS
+            executable_path=conftest.chromium(whole=True), args=conftest.ARGUMENTS
         )
         page = browser.new_page(bypass_csp=True, viewport={"width": 1440, "height": 900})
         parts = (switch, overlay_and_save, load)

@@ -124,7 +124,7 @@ def _wait(true: Callable[[], bool]) -> None:
 def main() -> None:
     """Print all figures; wanted: open within 1,000 ms."""
     with serving() as site, sync_playwright() as playwright:
-        path = conftest.chromium()
+        path = conftest.chromium(whole=True)
         browser = playwright.chromium.launch(executable_path=path, args=conftest.ARGUMENTS)
         listed(browser, site)
         cold(browser, site)
