@@ -6,6 +6,7 @@ import { Hover } from "./hover.js";
 import { get } from "../../common/net.js";
 import * as memory from "../../common/memory.js";
 import { attempt, tab } from "../../common/site.js";
+import { steps } from "./steps.js";
 
 const PAGE = 100;
 const GAP = 6;
@@ -310,21 +311,9 @@ export class Wall {
   keys(event) {
     const target = /** @type {HTMLElement} */ (event.target);
     const rows = Math.max(1, Math.floor(this.element.clientHeight / this.step));
-    /** @type {Record<string, number>} */
-    const moves = {
-      ArrowLeft: -1,
-      ArrowRight: 1,
-      k: -1,
-      j: 1,
-      ArrowUp: -this.columns,
-      ArrowDown: this.columns,
-      PageUp: -rows * this.columns,
-      PageDown: rows * this.columns,
-      Home: -Infinity,
-      End: Infinity,
-    };
+    const by = steps(event.key, this.columns, rows);
     const focusOnTab = target.closest?.("[role=tab]") && event.key.startsWith("Arrow");
-    if (event.key in moves && !focusOnTab) return this.move(moves[event.key], event.shiftKey);
+    if (by !== null && !focusOnTab) return this.move(by, event.shiftKey);
     if (event.key === "Enter" && this.current >= 0 && !target.closest("button, a")) return this.open();
     if ((event.key === " " || event.key === "x") && this.current >= 0 && !target.closest("button, a")) {
       return this.toggle(this.current), true;
