@@ -14,10 +14,12 @@ from backend.labels import imports
 from backend.projects import catalogue
 from backend.storage import engine
 from backend.storage.files import Files
-from tests.backend.formats import bad_files
+from tests.backend.formats import bad_archives, bad_files
 from tests.backend.formats.bad_files import Bad
 from tests.backend.labels import drawn
 from tests.backend.labels.projects_full import House
+
+ALL = (*bad_files.ALL, *bad_archives.ALL)
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def _everything(folder: Path) -> set[Path]:
     return {path for path in folder.rglob("*") if path.relative_to(folder).parts[0] not in mine}
 
 
-@pytest.mark.parametrize("bad", bad_files.ALL, ids=lambda bad: bad.name)
+@pytest.mark.parametrize("bad", ALL, ids=lambda bad: bad.name)
 def test_a_bad_file_is_named_and_the_rest_comes_in(house: House, tmp_path: Path, bad: Bad) -> None:
     source = _lay(bad, tmp_path / "in")
     before = _everything(tmp_path)
@@ -62,7 +64,7 @@ def _assert_no_project(house: House) -> None:
 
 
 def test_there_are_at_least_forty_bad_files() -> None:
-    assert len({bad.name for bad in bad_files.ALL}) >= 40
+    assert len({bad.name for bad in ALL}) >= 40
 
 
 def test_what_unpacks_to_more_than_is_allowed_is_refused(tmp_path: Path) -> None:

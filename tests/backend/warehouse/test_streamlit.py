@@ -16,7 +16,7 @@ from PIL import Image
 from backend.storage.engine import Database
 from backend.warehouse.inside import snowsight
 from tests import warehouses
-from tests.contracts import test_warehouse_views as inspected
+from tests.contracts.warehouse import test_views as inspected
 from tests.warehouses import Place
 
 SCRIPT = Path(__file__).with_name("snowsight.py")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-BACKEND = Path(__file__).parents[2] / "backend"
+BACKEND = Path(__file__).parents[3] / "backend"
 HOUSES = (BACKEND / "warehouse", BACKEND / "incoming")
 WORDS = (
     "SELECT ", "INSERT ", "DELETE ", "UPDATE ", "GET ", "LIST ", "COPY ", "FROM ", "IN (", "PUT ",

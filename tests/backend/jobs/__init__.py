@@ -1,0 +1,1 @@
+"""Jobs: the queue, who claims them, what a waiting one is told."""

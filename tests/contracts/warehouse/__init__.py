@@ -1,0 +1,1 @@
+"""What is published, held against every kind of warehouse."""
