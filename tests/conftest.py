@@ -183,13 +183,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", metavar="SEED", help="the tests in the random order of that seed")
 
 
+@pytest.hookimpl(trylast=True)  # what is left out does not count
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the files in the order of how long they take, or all in a random one."""
     if config.getoption("--shuffle"):
         _shuffle(items, config.getoption("--shuffle"))
         return
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    slow = {item.path for item in items if _takes_long(item)}
     items.sort(key=lambda item: (item.path not in slow, _place(item.path)))
+
+
+def _takes_long(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("slow", "again", "siege"))
 
 
 def _place(path: Path) -> int:

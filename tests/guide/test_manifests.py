@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,19 @@ def ray_allows(manifest: Manifest) -> None:
 
 def kuberay_allows(manifest: Manifest) -> None:
     """As the API server looks at it where fields that are unknown are refused."""
-    crd = yaml.safe_load((crds() / "ray.io_rayclusters.yaml").read_text())
+    crd = definition(crds() / "ray.io_rayclusters.yaml")
     schema = next(
         version["schema"]["openAPIV3Schema"]
         for version in crd["spec"]["versions"]
         if manifest["apiVersion"].endswith(f"/{version['name']}")
     )
     jsonschema.validate(manifest, strict(schema))
+
+
+@cache
+def definition(path: Path) -> Manifest:
+    """It is long: read once."""
+    return yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)  # type: ignore[no-any-return]
 
 
 def crds() -> Path:

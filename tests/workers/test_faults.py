@@ -65,6 +65,7 @@ def test_two_workers_share_a_queue(house: House) -> None:
     assert [ends(house, job) for job in jobs] == [1] * 8
 
 
+@pytest.mark.again
 def test_clocks_ten_minutes_apart_do_not_matter(tmp_path: Path) -> None:
     with running.house(tmp_path, lease=2.0) as house:
         fast = start(house, WRONG_CLOCK, "300")

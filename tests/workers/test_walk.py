@@ -14,7 +14,7 @@ from tests.homes import checked
 from tests.workers import besieged
 
 
-@pytest.mark.slow
+@pytest.mark.again
 def test_nothing_is_amiss_after_ten_people_and_a_killed_server(tmp_path: Path) -> None:
     with besieged.serving_at(tmp_path) as site:
         runs = walking.fill(site.database, site.files)

@@ -29,6 +29,7 @@ def desk(tmp_path: Path, cache: Path) -> Iterator[Desk]:
         yield made
 
 
+@pytest.mark.again
 def test_a_folder_that_is_no_project_gives_a_file_for_each_picture(
     desk: Desk, tmp_path: Path
 ) -> None:
@@ -121,7 +122,7 @@ def test_a_watched_folder_is_answered_within_a_second_each_file_once_across_rest
         assert len(findings.seen(session, job.id)) == len(written) == 8
 
 
-@pytest.mark.slow
+@pytest.mark.again
 def test_a_run_over_many_images_says_little(desk: Desk) -> None:
     """There are more chunks than lines (of 32 images), and more images than a transaction has."""
     many.boards(desk.database, desk.files, "boards", 1500)

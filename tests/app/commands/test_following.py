@@ -53,6 +53,7 @@ def check(steps: int) -> kinds.Check:
     return kinds.Check(project_id=None, steps=steps, seconds=0.1)
 
 
+@pytest.mark.again
 def test_who_waits_with_anothers_worker_goes_on_when_that_one_ends(house: House) -> None:
     first = follows(house, house.put(check(3000)))
     house.until(1, lambda job: job.state is JobState.RUNNING)

@@ -15,7 +15,7 @@ from tests.app.commands.finding import WEIGHTS
 from tests.backend.incoming import snow
 
 
-@pytest.mark.slow
+@pytest.mark.again
 @pytest.mark.timeout(1500)
 def test_a_run_over_a_stage_names_the_stage_and_each_picture_by_its_path(
     tmp_path: Path, emulator: int, emulator_log: Path

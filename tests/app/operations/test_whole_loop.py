@@ -58,6 +58,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     serving.stop(process)
 
 
+@pytest.mark.again
 def test_the_whole_loop_goes_through_the_client_as_the_guide_shows_it(
     served: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_save_that_was_answered_survives_twenty_kills(tmp_path: Path, files: F
         images.add(session, project.id, [images.NewImage("a.png", files.put(b"a"), 64, 64)], "ana")
         image_id = images.find(session, project.id, "a.png").id
     spawn, chance = multiprocessing.get_context("forkserver"), random.Random(5)
+    spawn.set_forkserver_preload([__name__])
     for _ in range(KILLS):
         ours, theirs = spawn.Pipe(duplex=False)
         child = spawn.Process(target=_save_for_ever, args=(url, image_id, theirs))

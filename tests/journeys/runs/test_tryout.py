@@ -88,6 +88,7 @@ def test_dropped_pictures_show_their_boxes_at_once_and_are_stored_only_when_aske
         assert {one.image.name: one.image.group for one in stored}.items() >= lots.items()
 
 
+@pytest.mark.again
 def test_a_run_foresees_what_is_known_and_tells_what_it_could_not_read(
     desk: Page, working: Site
 ) -> None:
@@ -179,6 +180,7 @@ def test_a_runtime_is_chosen_among_those_that_the_model_has(desk: Page, working:
     expect(runtime.get_by_role("option")).to_have_text(["Automatic"])
 
 
+@pytest.mark.again
 def test_images_chosen_or_filtered_in_browse_are_looked_at(desk: Page, working: Site) -> None:
     project = working.project(images=6, name="to choose")
     with working.database.read.begin() as session:

@@ -125,6 +125,7 @@ def test_a_job_shows_its_log_file(desk: Page, boards: Project) -> None:
     expect(desk.get_by_text("INFO workers.context: Epoch 1 of 1")).to_be_visible()
 
 
+@pytest.mark.again
 def test_a_training_is_watched_paused_found_again_and_cancelled(desk: Page, working: Site) -> None:
     project = working.project(images=12, name="to be watched")
     desk.goto(f"/?project={project.id}&tab=train")
@@ -175,6 +176,7 @@ def test_pictures_are_uploaded_and_found_in_the_grid(
         assert gallery.page(session, project.id, gallery.Filter(groups=("lot 7",))).total == 2
 
 
+@pytest.mark.again
 def test_a_place_on_the_server_comes_in_and_says_how_far_it_is(
     desk: Page, working: Site, tmp_path: Path
 ) -> None:

@@ -86,6 +86,7 @@ def _judged(row: dict[str, str], truth: Sequence[Box]) -> dict[str, str]:
     return row | verdict | {"decision": "accept"} | {k: str(v) for k, v in better.items()}
 
 
+@pytest.mark.again
 def test_the_whole_loop_until_the_second_model_is_judged(
     shell: Shell, truth: dict[str, tuple[Box, ...]], tmp_path: Path
 ) -> None:

@@ -187,7 +187,10 @@ def test_the_death_of_its_head_is_noticed_also_by_who_waits_for_its_answer(house
     until_free(house)
 
 
-@pytest.mark.parametrize("part", ["gcs_server", "raylet", "workers.cluster"])
+OTHERS = [pytest.param(part, marks=pytest.mark.again) for part in ("gcs_server", "workers.cluster")]
+
+
+@pytest.mark.parametrize("part", ["raylet", *OTHERS])
 def test_a_job_survives_its_cluster(house: House, part: str) -> None:
     job = house.put(on_cluster(20, 0.2))
     house.until_step(job, 3)

@@ -79,6 +79,7 @@ def detect(house: House, project: int) -> int:
         return detection.ask(session, project, "golden", options=options).id
 
 
+@pytest.mark.again
 def test_jobs_that_wait_all_get_their_nodes_and_give_them_back(
     house: House, cluster: Growing, project: int
 ) -> None:

@@ -100,6 +100,7 @@ def check() -> kinds.Check:
     return kinds.Check(project_id=None, steps=2, seconds=0.05, cluster=True)
 
 
+@pytest.mark.again
 def test_training_and_detection_run_on_the_cluster_that_the_setting_names(
     house: running.House, cluster: Cluster
 ) -> None:
@@ -127,6 +128,7 @@ def test_training_and_detection_run_on_the_cluster_that_the_setting_names(
     house.until_true(lambda: not cluster.processes("ray::Looker"))
 
 
+@pytest.mark.again
 def test_a_cluster_that_is_slow_is_tried_again(house: running.House, cluster: Cluster) -> None:
     (slow,) = cluster.processes("gcs_server")
     slow.suspend()

@@ -139,6 +139,7 @@ def test_a_classifier_sees_in_training_what_it_sees_in_use(
     assert red[0, 0, 0] > 2 > 0 > red[2, 0, 0]
 
 
+@pytest.mark.again
 def test_a_faster_rcnn_learns_and_is_loaded_again(weights: Path, tmp_path: Path) -> None:
     shapes, told = drawn.shapes(tmp_path / "shapes", images=16), reports.Remembering()
     given = Parameters(epochs=5, image_size=96, batch=2, learning_rate=5e-4)

@@ -84,6 +84,7 @@ def test_a_run_whose_database_is_locked_meanwhile_is_written_whole(place: Place)
     assert _rows(place) == (6, result["detections"])
 
 
+@pytest.mark.again
 def test_a_run_that_fills_the_database_goes_on_when_there_is_room(place: Place) -> None:
     project = many.boards(place.database, place.files, "boards", 600)
     with place.database.write.begin() as session:

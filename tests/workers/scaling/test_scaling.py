@@ -176,7 +176,7 @@ def test_where_nothing_could_be_measured_nobody_tries_it_again(bench: Bench) -> 
         claims.fail(session, claimed, "Nothing could be measured.")
 
 
-@pytest.mark.slow
+@pytest.mark.again
 def test_one_and_two_real_processes_learn_the_same_and_detect(bench: Bench) -> None:
     plan = Plan((1, 2), actors=(1, 2), repeats=1, device="cpu", cores=1)
     job = bench.ask("classifier", plan, variant="small", image_size=32, batch=8, epochs=2)

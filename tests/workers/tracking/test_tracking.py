@@ -246,7 +246,7 @@ def test_what_a_store_says_is_told_without_its_password(error: Exception, told: 
     assert telling.said(error) == told
 
 
-@pytest.mark.slow
+@pytest.mark.again
 def test_a_server_that_is_slow_then_killed_is_caught_up(
     sqlite: Database, files: Files, tmp_path: Path, empty_store: Path,
     monkeypatch: pytest.MonkeyPatch,

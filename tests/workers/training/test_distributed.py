@@ -87,6 +87,7 @@ def _refuse(
     return {}
 
 
+@pytest.mark.again
 def test_drift_is_seen_where_gradients_are_not_shared(single: TrainingSet, tmp_path: Path) -> None:
     told = reports.Remembering()
     figures = distributed.run(_differ, basics.TrainingTask(single, None, TWO, tmp_path), told)
@@ -138,8 +139,11 @@ def test_a_training_survives_the_death_of_one_of_its_processes(
     assert until(lambda: busy(ray) == 0 and not trainers(), 120)
 
 
+AGAIN = pytest.param("classifier", marks=pytest.mark.again)
+
+
 @pytest.mark.parametrize(
-    "family", ["yolo", pytest.param("faster_rcnn", marks=pytest.mark.siege), "classifier"]
+    "family", ["yolo", pytest.param("faster_rcnn", marks=pytest.mark.siege), AGAIN]
 )
 def test_real_boards_are_learned_in_two_processes(
     family: str, deeppcb: Path, weights: Path, tmp_path: Path

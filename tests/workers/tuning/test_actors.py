@@ -91,6 +91,7 @@ def until_gone(cluster: Nodes) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.again
 def test_each_half_of_a_card_has_a_trial_and_nothing_is_left(place: Place, cluster: Nodes) -> None:
     begun = ask(place, 10, 0.1, share=0.5)
     assert begin(place, cluster).wait() == 0
@@ -105,6 +106,7 @@ def test_each_half_of_a_card_has_a_trial_and_nothing_is_left(place: Place, clust
     assert useless(place, begun) == 1  # as the cards are made up
 
 
+@pytest.mark.again
 def test_a_killed_actor_and_a_killed_node_cost_an_epoch_each(place: Place) -> None:
     with nodes.cluster(0, 1, 1) as cluster:
         begun = ask(place, 6, 0.3)

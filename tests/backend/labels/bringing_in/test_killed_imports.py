@@ -77,6 +77,7 @@ def test_an_import_killed_twenty_times_ends_with_the_right_counts(tmp_path: Path
     engine.create_tables(house.database)
     spawn, chance = multiprocessing.get_context("forkserver"), random.Random(3)
     counts: list[int] = []
+    spawn.set_forkserver_preload([__name__])
     for kill in range(KILLS):
         ours, theirs = spawn.Pipe(duplex=False)
         child = spawn.Process(target=_import, args=(tmp_path, theirs))

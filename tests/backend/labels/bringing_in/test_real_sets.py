@@ -73,6 +73,7 @@ def _by_bytes(house: House, project: str) -> Counter[object]:
     )
 
 
+@pytest.mark.again
 def test_deeppcb_comes_whole_and_goes_whole(house: House, deeppcb: Path, tmp_path: Path) -> None:
     result = house.bring(deeppcb)
     assert (result.images, result.goldens, result.boxes) == (1500, 1500, 10013)

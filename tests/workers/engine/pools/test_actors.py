@@ -55,6 +55,7 @@ def _pid(worker: str) -> int:
     return int(worker.rpartition(":")[2])
 
 
+@pytest.mark.again
 def test_each_node_tells_its_free_cores_and_whose_actors_it_carries(ray: Any) -> None:
     looker = ray.remote(Still).options(num_cpus=1).remote()
     ray.get(looker.hello.remote())
