@@ -13,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from backend.domain import FINAL, Job, JobState
 from backend.errors import LeaseLost, NotFound, Unavailable
 from backend.jobs import claims, holder, journal, kinds, presence, queue
+from backend.jobs.lanes import Lane
 from backend.settings import Settings
 from backend.storage import outages
 from backend.storage.engine import Database
@@ -24,7 +25,7 @@ from workers.tracking import Tracker
 
 log = logging.getLogger(__name__)
 TICK = 0.1
-LANES = tuple(lane for lane in kinds.Lane if lane is not kinds.Lane.INSTANT)  # the resident's
+LANES = tuple(lane for lane in Lane if lane is not Lane.INSTANT)  # the resident's
 LOOK = 0.5
 WATCH = 1.0
 SHOW = 3.0
@@ -47,12 +48,12 @@ class Worker:
     settings: Settings
     name: str = field(default_factory=holder.me)
     stopping: Event = field(default_factory=Event)
-    busy: dict[kinds.Lane, Attempt] = field(default_factory=dict)
+    busy: dict[Lane, Attempt] = field(default_factory=dict)
     keeper: Keeper = field(init=False)
     resident: Resident = field(init=False)
     publisher: Publisher = field(init=False)
     tracker: Tracker = field(init=False)
-    _rest_until: dict[kinds.Lane, float] = field(default_factory=dict)
+    _rest_until: dict[Lane, float] = field(default_factory=dict)
     _silences: dict[tuple[int, int], Silence] = field(default_factory=dict)
     _due: dict[str, float] = field(default_factory=dict)
 
@@ -94,7 +95,7 @@ class Worker:
     def is_idle(self) -> bool:
         """Whether nothing runs and nothing waits."""
         with self.database.read() as session:
-            waits = any(claims.is_waiting(session, lane) for lane in kinds.Lane)
+            waits = any(claims.is_waiting(session, lane) for lane in Lane)
         return not self.busy and not waits
 
     def close(self) -> None:
@@ -124,7 +125,7 @@ class Worker:
         if not self._is_due("ask", LOOK):
             return False
         with self.database.read() as session:
-            return claims.is_waiting(session, kinds.Lane.INSTANT)
+            return claims.is_waiting(session, Lane.INSTANT)
 
     def _take_next(self) -> None:
         """Fill the free lanes in which something waits."""
@@ -135,14 +136,14 @@ class Worker:
             if lane in waiting and lane not in self.busy and not rests:
                 self._take(lane)
 
-    def _take(self, lane: kinds.Lane) -> None:
+    def _take(self, lane: Lane) -> None:
         with self.database.write.begin() as session:
             job = claims.claim(session, self.name, lane)
         if job is not None:
             log.info("Job %d begins: %s.", job.id, kinds.find(job.kind).title)
             self.busy[lane] = attempt.begin(job, self.settings.lease_seconds)
 
-    def _look_after(self, lane: kinds.Lane, running: Attempt) -> None:
+    def _look_after(self, lane: Lane, running: Attempt) -> None:
         self._answer(running)
         if running.has_ended():
             self._conclude(lane)
@@ -172,7 +173,7 @@ class Worker:
             running.trouble = "The Ray cluster broke down."
             running.kill_at = 0.0
 
-    def _conclude(self, lane: kinds.Lane) -> None:
+    def _conclude(self, lane: Lane) -> None:
         """The process is dead: see to it that the job's row says what became of it."""
         running = self.busy[lane]
         asked = running.kill_at is not None and not running.trouble

@@ -19,6 +19,7 @@ from backend import settings as all_settings
 from backend.domain import Job
 from backend.errors import LeaseLost
 from backend.jobs import claims, holder, journal, kinds
+from backend.jobs.lanes import Lane
 from backend.storage import engine, files
 from workers import runner, scratch, wire
 from workers.context import Context
@@ -78,10 +79,10 @@ def _alive(database: engine.Database, job: Job, every: float) -> Iterator[None]:
 
 def _next(database: engine.Database, me: str) -> Job | None:
     with database.read() as session:
-        if not claims.is_waiting(session, kinds.Lane.INSTANT):
+        if not claims.is_waiting(session, Lane.INSTANT):
             return None
     with database.write.begin() as session:
-        return claims.claim(session, me, kinds.Lane.INSTANT)
+        return claims.claim(session, me, Lane.INSTANT)
 
 
 if __name__ == "__main__":

@@ -16,25 +16,26 @@ from sqlalchemy.orm import Session, aliased
 from backend.domain import FINAL, Job, JobState, Wish
 from backend.errors import LeaseLost
 from backend.jobs import journal, kinds, queue
+from backend.jobs.lanes import Lane
 from backend.storage import tables
 from backend.storage.types import now
 
 Row = tables.JobRow
 
 
-def is_waiting(session: Session, lane: kinds.Lane) -> bool:
+def is_waiting(session: Session, lane: Lane) -> bool:
     """Whether a claim could find something: asked first, as it takes no write lock."""
     found = select(Row.id).where(Row.state == JobState.QUEUED, Row.kind.in_(kinds.of_lane(lane)))
     return session.scalar(found.limit(1)) is not None
 
 
-def lanes_waiting(session: Session) -> set[kinds.Lane]:
+def lanes_waiting(session: Session) -> set[Lane]:
     """The lanes in which a claim could find something, as `is_waiting` tells of one."""
     found = select(Row.kind).where(Row.state == JobState.QUEUED).distinct()
     return {kinds.find(name).lane for name in session.scalars(found) if name in kinds.KINDS}
 
 
-def claim(session: Session, worker: str, lane: kinds.Lane) -> Job | None:
+def claim(session: Session, worker: str, lane: Lane) -> Job | None:
     """Take the next job of a lane for this worker, if there is one that may run now."""
     _fail_orphans(session)
     for id in session.scalars(_claimable(lane)).all():
@@ -167,7 +168,7 @@ def _lost(job: Job) -> LeaseLost:
     return LeaseLost(f"Job {job.id} is no longer held by {job.worker or 'this worker'}.")
 
 
-def _claimable(lane: kinds.Lane) -> Any:
+def _claimable(lane: Lane) -> Any:
     other = aliased(Row)
     locked = exists().where(other.lock == Row.lock, other.state == JobState.RUNNING)
     ready = exists().where(other.id == Row.after_id, other.state == JobState.DONE)

@@ -6,26 +6,12 @@ Adding a kind is a request here, a row in KINDS, and a module in `workers.handle
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, ClassVar
 
 from backend.errors import Invalid
-
-
-class Lane(StrEnum):
-    """A worker carries out one job of each lane at a time, so short work never waits for long.
-
-    INSTANT is for what a person waits for: a resident process answers without starting anything,
-    and its jobs take no number that people read.
-    """
-
-    LONG = "long"
-    SHORT = "short"
-    WATCH = "watch"
-    INSTANT = "instant"
+from backend.jobs.lanes import Lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,11 +332,3 @@ def decode(name: str, fields: Mapping[str, Any]) -> Request:
         return find(name).request(**fields)
     except TypeError as error:
         raise Invalid(f"The job asks for {name} in a way this version cannot: {error}.") from error
-
-
-def fill(rule: str, request: Request) -> str | None:
-    """A lock of the request by a rule of its kind; a long one is named by its digest."""
-    text = rule.format_map(encode(request))
-    if len(text) > 100:
-        text = text[:60] + hashlib.sha256(text.encode()).hexdigest()[:32]
-    return text or None

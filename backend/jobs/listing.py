@@ -9,13 +9,14 @@ from sqlalchemy.orm import Session
 
 from backend.domain import FINAL, Job, JobState
 from backend.jobs import kinds, queue
+from backend.jobs.lanes import Lane
 from backend.storage import tables
 
 Row = tables.JobRow
 OPEN = tuple(state for state in JobState if state not in FINAL)
 NEWEST = 1000
 # Somebody waits before these for an answer; there is no work to follow.
-ANSWERS = kinds.of_lane(kinds.Lane.INSTANT)
+ANSWERS = kinds.of_lane(Lane.INSTANT)
 
 
 def find(

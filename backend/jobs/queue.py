@@ -17,7 +17,8 @@ from sqlalchemy.orm import Session
 
 from backend.domain import FINAL, Job, JobState, Wish
 from backend.errors import Busy, NotFound, Refused
-from backend.jobs import journal, kinds
+from backend.jobs import exclusion, journal, kinds
+from backend.jobs.lanes import Lane
 from backend.storage import doors, tables
 from backend.storage.classes import class_names, figures
 from backend.storage.types import LARGEST_KEY, now
@@ -41,7 +42,7 @@ def enqueue(
     kind = kinds.find(request.kind)
     if key and (before := by_key(session, request.kind, request.project_id, author, key)):
         return before
-    waiting = kinds.fill(kind.waiting, request)
+    waiting = exclusion.key(kind.waiting, request)
     _refuse_twin(session, kind, waiting)
     values = {
         "kind": kind.name,
@@ -52,10 +53,10 @@ def enqueue(
         "idempotency_key": _scoped(kind.name, request.project_id, author, key) if key else None,
         "priority": kind.priority + priority,
         "after_id": after,
-        "lock": kinds.fill(kind.lock, request),
+        "lock": exclusion.key(kind.lock, request),
         "queueing_lock": waiting,
     }
-    add = _add_aside if kind.lane is kinds.Lane.INSTANT else _add
+    add = _add_aside if kind.lane is Lane.INSTANT else _add
     try:
         row = add(session, values)
     except IntegrityError as error:
@@ -77,7 +78,7 @@ def by_key(
 
 def going_on(session: Session, request: kinds.Request) -> Job | None:
     """The job that holds, or waits for, the lock that this request would take."""
-    lock = kinds.fill(kinds.find(request.kind).lock, request)
+    lock = exclusion.key(kinds.find(request.kind).lock, request)
     going = Row.state.not_in(FINAL)
     row = session.scalar(select(Row).where(Row.kind == request.kind, Row.lock == lock, going))
     return to_job(session, row) if row else None
@@ -85,7 +86,7 @@ def going_on(session: Session, request: kinds.Request) -> Job | None:
 
 def last(session: Session, request: kinds.Request) -> Job | None:
     """The newest job with the lock that this request would take, whatever became of it."""
-    lock = kinds.fill(kinds.find(request.kind).lock, request)
+    lock = exclusion.key(kinds.find(request.kind).lock, request)
     newest = select(Row).where(Row.kind == request.kind, Row.lock == lock).order_by(Row.id.desc())
     row = session.scalar(newest.limit(1))
     return to_job(session, row) if row else None
@@ -221,7 +222,7 @@ def _requeue(
     job = get(session, id)
     request = kinds.decode(job.kind, job.request)
     kind = kinds.find(job.kind)
-    _refuse_twin(session, kind, kinds.fill(kind.waiting, request))
+    _refuse_twin(session, kind, exclusion.key(kind.waiting, request))
     states = tuple(states)
     fresh = {"failures": 0, "error": "", "wish": "", "finished": None, "message": ""} | values
     if not swap(session, (Row.id == id, Row.state.in_(states)), state=JobState.QUEUED, **fresh):

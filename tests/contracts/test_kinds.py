@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from backend.jobs import kinds
+from backend.jobs import exclusion, kinds
 from backend.jobs.kinds import KINDS, Kind
 from workers.handlers import HANDLERS
 
@@ -42,7 +42,7 @@ def test_a_request_survives_its_storage(kind: Kind) -> None:
 @ROWS
 def test_locks_can_be_filled_in(kind: Kind) -> None:
     for rule in (kind.lock, kind.waiting):
-        filled = kinds.fill(rule, example(kind))
+        filled = exclusion.key(rule, example(kind))
         assert filled is None or (len(filled) <= 200 and "{project" not in filled)
 
 

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from sqlalchemy import update
 
 from backend.jobs import claims, kinds, queue
+from backend.jobs.lanes import Lane
 from backend.settings import Settings
 from backend.storage import engine
 from backend.storage.engine import Database
@@ -51,7 +52,7 @@ def _put(database: Database, request: kinds.Request, ended: float | None = None)
     with database.write.begin() as session:
         id = queue.enqueue(session, request).id
         if ended is not None:
-            job = claims.claim(session, "test", kinds.Lane.SHORT)
+            job = claims.claim(session, "test", Lane.SHORT)
             assert job is not None
             claims.finish(session, job, {})
             finished = now() - timedelta(days=ended)

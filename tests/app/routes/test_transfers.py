@@ -16,6 +16,7 @@ from app.premises import Premises
 from backend.domain import Job
 from backend.errors import Refused
 from backend.jobs import claims, kinds, queue
+from backend.jobs.lanes import Lane
 from backend.labels import gallery
 from backend.settings import Settings
 from backend.storage.uploads import Uploads
@@ -28,7 +29,7 @@ from workers.context import Context
 def work(premises: Premises) -> Job:
     """Carry out the next waiting job here, as a worker would."""
     with premises.write() as session:
-        job = claims.claim(session, "test", kinds.Lane.SHORT)
+        job = claims.claim(session, "test", Lane.SHORT)
     assert job is not None
     request = kinds.decode(job.kind, job.request)
     folder = premises.settings.cache / "jobs"

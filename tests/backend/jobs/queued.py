@@ -9,7 +9,7 @@ from dataclasses import replace
 from backend.domain import Job, JobState
 from backend.errors import Busy
 from backend.jobs import claims, journal, kinds, queue
-from backend.jobs.kinds import Lane
+from backend.jobs.lanes import Lane
 from backend.storage.engine import Database
 
 ANN = "machine-a:1:1"

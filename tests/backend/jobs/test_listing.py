@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from backend.domain import Job, JobState, Person, Role
 from backend.jobs import claims, kinds, listing, outlook, queue
-from backend.jobs.kinds import Lane
+from backend.jobs.lanes import Lane
 from backend.projects import catalogue, members
 from backend.storage import doors
 from backend.storage.engine import Database

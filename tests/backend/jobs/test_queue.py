@@ -9,7 +9,7 @@ import pytest
 from backend.domain import JobState, Wish
 from backend.errors import Busy, LeaseLost, NotFound, Refused
 from backend.jobs import claims, holder, journal, kinds, queue
-from backend.jobs.kinds import Lane
+from backend.jobs.lanes import Lane
 from backend.projects import catalogue
 from backend.storage.engine import Database
 from tests.backend.jobs import queued

@@ -17,7 +17,7 @@ from backend.domain import (
 )
 from backend.errors import Refused
 from backend.jobs import claims, listing, queue
-from backend.jobs.kinds import Lane
+from backend.jobs.lanes import Lane
 from backend.labels import images
 from backend.labels.images import NewImage
 from backend.models import growth, registry, trainings

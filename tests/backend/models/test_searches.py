@@ -20,7 +20,7 @@ from backend.domain import (
 )
 from backend.errors import Busy, Invalid, LoupeError, NotFound, Refused
 from backend.jobs import claims, queue
-from backend.jobs.kinds import Lane
+from backend.jobs.lanes import Lane
 from backend.labels import images
 from backend.labels.images import NewImage
 from backend.models import registry, searches, trials

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from backend.domain import Box, Job, Model, ModelState, Project, Split, State, Task
 from backend.errors import Busy, Invalid, LoupeError, NotFound, Refused
 from backend.jobs import claims, queue
-from backend.jobs.kinds import Lane
+from backend.jobs.lanes import Lane
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.models import preflight, registry, snapshots, trainings

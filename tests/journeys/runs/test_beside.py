@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy.orm import Session
 
-from backend.jobs import claims, journal, kinds
+from backend.jobs import claims, journal
+from backend.jobs.lanes import Lane
 from backend.models import trainings
 from tests.journeys.conftest import Site
 
@@ -23,7 +24,7 @@ def trained(site: Site, project: int, epochs: int) -> int:
     """A training that has told of so many epochs, by its job."""
     with site.database.write.begin() as session:
         trainings.retrain(session, project, "golden")
-        job = claims.claim(session, "test", kinds.Lane.LONG)
+        job = claims.claim(session, "test", Lane.LONG)
         assert job is not None
         told(session, job.id, *range(1, epochs + 1))
         claims.fail(session, job, "No room.")

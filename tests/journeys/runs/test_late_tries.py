@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from backend.domain import Project
-from backend.jobs import claims, kinds
+from backend.jobs import claims
+from backend.jobs.lanes import Lane
 from backend.runs import detection
 from tests.journeys.conftest import Site
 
@@ -31,7 +32,7 @@ def answer(site: Site, label: str) -> None:
     """What the model says of the picture that has waited longest."""
     found = {"x1": 5, "y1": 5, "x2": 40, "y2": 40, "label": label, "score": 0.9}
     with site.database.write.begin() as session:
-        job = claims.claim(session, "test", kinds.Lane.INSTANT)
+        job = claims.claim(session, "test", Lane.INSTANT)
         assert job is not None
         claims.finish(session, job, {"detections": [found], "milliseconds": 5.0})
 

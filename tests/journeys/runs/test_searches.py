@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from backend.domain import Search, TrialState
-from backend.jobs import claims, kinds
+from backend.jobs import claims
+from backend.jobs.lanes import Lane
 from backend.models import registry, searches, trials
 from tests.journeys.conftest import Site
 
@@ -45,7 +46,7 @@ def test_a_search_is_asked_for_watched_and_steered(desk: Page, idle: Site) -> No
     assert search.parameters["extra"]["tolerance"] == 1.5
     tried(idle, search, 0.5, 0.75)
     with idle.database.write.begin() as session:
-        job = claims.claim(session, "test", kinds.Lane.LONG)
+        job = claims.claim(session, "test", Lane.LONG)
         assert job is not None
     expect(panel.get_by_role("row", name="1 done, the best .750")).to_be_visible()
     panel.get_by_role("button", name="Stop trial 2").click()

@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from backend.domain import Job, JobState, Run
 from backend.jobs import claims, kinds
 from backend.jobs import listing as jobs
+from backend.jobs.lanes import Lane
 from backend.models import registry, trainings
 from backend.storage import findings, tables
 from tests.journeys import boards
@@ -87,7 +88,7 @@ def asked(site: Site, project: int, seed: int) -> int:
 def begun(site: Site) -> Job:
     """The job that has waited longest, taken by a worker."""
     with site.database.write.begin() as session:
-        job = claims.claim(session, "test", kinds.Lane.LONG)
+        job = claims.claim(session, "test", Lane.LONG)
         assert job is not None
         return job
 

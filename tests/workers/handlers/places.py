@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from backend.domain import Job, JobState, Run
 from backend.jobs import claims, kinds, queue
+from backend.jobs.lanes import Lane
 from backend.labels import samples
 from backend.runs import detection
 from backend.settings import Settings
@@ -41,7 +42,7 @@ class Place:
 
     def claim(self) -> Job:
         """Take the next job as a worker does."""
-        for lane in kinds.Lane:
+        for lane in Lane:
             with self.database.write.begin() as session:
                 job = claims.claim(session, "test", lane)
             if job is not None:

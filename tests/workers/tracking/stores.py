@@ -23,7 +23,8 @@ from mlflow.entities import Run
 
 from backend.domain import Job, Project
 from backend.errors import Refused
-from backend.jobs import claims, holder, journal, kinds
+from backend.jobs import claims, holder, journal
+from backend.jobs.lanes import Lane
 from backend.labels import samples
 from backend.models import registry, snapshots, trainings
 from backend.models.trainings import Started
@@ -65,7 +66,7 @@ class Tracking:
     def claim(self) -> Job:
         """A worker takes the training."""
         with self.database.write.begin() as session:
-            job = claims.claim(session, WORKER, kinds.Lane.LONG)
+            job = claims.claim(session, WORKER, Lane.LONG)
         assert job is not None
         return job
 

@@ -16,7 +16,8 @@ from sqlalchemy import func, select
 
 import workers
 from backend.domain import JobState
-from backend.jobs import claims, kinds, presence, queue
+from backend.jobs import claims, presence, queue
+from backend.jobs.lanes import Lane
 from backend.models import registry, snapshots
 from backend.models import tracked as tracking_rows
 from backend.settings import Settings
@@ -214,7 +215,7 @@ def test_a_run_whose_machine_is_gone_for_good_is_told_by_another(tracking: Track
     elsewhere = "elsewhere/4f2a/1:77:5"
     with tracking.database.write.begin() as session:
         presence.show(session, elsewhere, {})
-        job = claims.claim(session, elsewhere, kinds.Lane.LONG)
+        job = claims.claim(session, elsewhere, Lane.LONG)
         assert job is not None
         claims.fail(session, job, "The machine burned down.")
     tracking.tell()
