@@ -148,6 +148,16 @@ class FamilyModule(Protocol):
     load: Callable[[Path | None, str], LoadedModel]
 
 
+@runtime_checkable
+class Crossing(Protocol):
+    """A family that looks at each picture once, into however many parts the labels go.
+
+    `crossed` is what models find that have each learned from all parts but the picture's own.
+    """
+
+    crossed: Callable[[TrainingSet, Sequence[int], int, Reporter], Sequence[Answer]]
+
+
 def implementation(family: str) -> FamilyModule:
     """The module that implements a family of `backend.families`."""
     return cast("FamilyModule", importlib.import_module(families.find(family).module))

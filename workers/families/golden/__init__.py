@@ -18,6 +18,7 @@ from workers.families.base import Parameters, Reporter, Trained, TrainingSet
 from workers.families.golden import golden_file, lessons, names, options
 from workers.families.golden import learning as learns
 from workers.families.golden import partner as partners
+from workers.families.golden.crossing import crossed as crossed
 from workers.families.golden.likelihood import Likelihood
 from workers.families.golden.model import GoldenModel
 from workers.families.golden.partner import Partner

@@ -71,7 +71,7 @@ class School:
         self, glosses: tuple[Map, ...], watching: GlossKeeper, share: tuple[float, float]
     ) -> list[LabelledProposals]:
         """A picture that does not fit its golden is told of."""
-        examples, found, goldens = self.snapshot.of(Split.TRAIN), [], _Goldens()
+        examples, found, goldens = self.snapshot.of(Split.TRAIN), [], Goldens()
         copies = etching.copies(len(examples), self.seed)
         begin, end = share
         for number, example in enumerate(examples):
@@ -88,18 +88,18 @@ class School:
         return found
 
     def _lesson(
-        self, example: Example, goldens: _Goldens, glosses: tuple[Map, ...], watching: GlossKeeper
+        self, example: Example, goldens: Goldens, glosses: tuple[Map, ...], watching: GlossKeeper
     ) -> LabelledProposals:
-        picture, labelled = self._pictured(example, goldens)
+        picture, labelled = self.pictured(example, goldens)
         seen = seeing.look(picture, self.settings, glosses)
         seeing.watch(seen, picture, self.settings, labelled, watching)
         return self.taught(seen, picture, labelled, example.group)
 
     def _once_more(
-        self, lesson: LabelledProposals, example: Example, goldens: _Goldens, wider: float
+        self, lesson: LabelledProposals, example: Example, goldens: Goldens, wider: float
     ) -> LabelledProposals:
         """With what the board teaches etched, unless it is a photograph or fits no more."""
-        picture, labelled = self._pictured(example, goldens)
+        picture, labelled = self.pictured(example, goldens)
         if not seeing.binary(picture, self.settings.mode):
             return lesson
         etched = dataclasses.replace(picture, pixels=etching.etched(picture.pixels, wider))
@@ -109,7 +109,7 @@ class School:
             return learning.once_more(lesson, more)
         return lesson
 
-    def _pictured(self, example: Example, goldens: _Goldens) -> tuple[Picture, Floats]:
+    def pictured(self, example: Example, goldens: Goldens) -> tuple[Picture, Floats]:
         """A picture beside its golden, and its labels."""
         name, classes = example.name or example.path.name, self.snapshot.classes
         golden = goldens.of(example.golden) if example.golden else None
@@ -118,7 +118,7 @@ class School:
         return Picture(_pixels(example.path), golden, name), labelled
 
 
-class _Goldens:
+class Goldens:
     """Keeps the last golden, as many pictures in a row share it."""
 
     def __init__(self) -> None:

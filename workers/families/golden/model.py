@@ -47,7 +47,7 @@ class GoldenModel:
         try:
             seen = self.look(picture)
             found = self.detections(seen)
-            _believe(found, seen, picture.name)
+            believe(found, seen, picture.name)
         except Refused as refusal:
             return refusal, ()
         return found, seen.lie
@@ -75,7 +75,7 @@ class GoldenModel:
         raise Refused(f"A golden model needs no runtime: it runs as it is, not on {runtime}.")
 
 
-def _believe(found: Detections, seen: Seen, name: str) -> None:
+def believe(found: Detections, seen: Seen, name: str) -> None:
     """Refuse a picture nearly everything of which would be a defect."""
     places = np.unique(found[found[:, 4] >= LIKELY, :4], axis=0)
     if len(places) < MANY:
