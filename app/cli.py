@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app import terminal
 from app.commands import (
     benchmarks,
+    doubts,
     labels,
     models,
     publishing,
@@ -50,6 +51,7 @@ ROOMS = (
     runs,
     work,
     review,
+    doubts,
     thresholds,
     publishing,
     warehouse,

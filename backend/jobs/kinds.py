@@ -121,6 +121,26 @@ class Judge(Request):
 
 
 @dataclass(frozen=True, slots=True)
+class Doubts(Request):
+    """Look for labels of a snapshot that are likely wrong.
+
+    They are held against what a run found (`run_id`), else what another program found (`file`: a
+    stored hash, called `name`), else what models of a family find that are trained in turns, each
+    on all parts of the labels but one (`folds`).
+    """
+
+    kind: ClassVar[str] = "doubts"
+    snapshot_id: int
+    family: str = ""
+    run_id: int | None = None
+    file: str = ""
+    name: str = ""
+    folds: int = 3
+    start: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Benchmark(Request):
     """Measure how fast and how well a model runs in each runtime of this machine."""
 
@@ -281,6 +301,7 @@ KINDS = {
             Lane.SHORT,
             waiting="judge:{snapshot_id}:{file}:{split}:{iou}",
         ),
+        Kind(Doubts, "Labels in doubt", Lane.LONG, "doubts:{project_id}", "doubts:{project_id}"),
         Kind(Check, "Check of the worker", Lane.SHORT),
         Kind(Publish, "Export of a model", Lane.SHORT, waiting="publish:{model_id}:{runtime}"),
         Kind(

@@ -81,6 +81,8 @@ LEADING: Mapping[Any, Seen] = {
     tables.RunRow: lambda row: _own(row),
     tables.BoxRow: lambda row: _of_image(row),
     tables.RevisionRow: lambda row: _of_image(row),
+    tables.DoubtRow: lambda row: row.project_id.not_in(_CLOSED),
+    tables.DismissalRow: lambda row: row.project_id.not_in(_CLOSED),
     tables.CropRow: lambda row: _of_image(row),
     tables.PictureRow: lambda row: _of_image(row),
     tables.SnapshotImageRow: lambda row: _of_snapshot(row),

@@ -47,6 +47,7 @@ HANGING: tuple[tuple[Any, str, Any], ...] = (
     (tables.RevisionRow, "image_id", tables.ImageRow),
     (tables.CropRow, "image_id", tables.ImageRow),
     (tables.PictureRow, "image_id", tables.ImageRow),
+    (tables.DoubtRow, "image_id", tables.ImageRow),
     (tables.SnapshotImageRow, "snapshot_id", tables.SnapshotRow),
     (tables.TrialRow, "search_id", tables.SearchRow),
 )
@@ -62,6 +63,7 @@ OWN: tuple[tuple[Any, str], ...] = (
     (tables.ClassRow, "merged_into_id"),
     (tables.JobRow, "after_id"),
     (tables.SelectionRow, ""),
+    (tables.DismissalRow, ""),
 )
 # What is said of an image, also by runs.
 OF_IMAGE: tuple[Any, ...] = (
@@ -78,6 +80,7 @@ OF_IMAGE_ALONE: tuple[Any, ...] = (
     tables.SnapshotImageRow,
     tables.CropRow,
     tables.PictureRow,
+    tables.DoubtRow,
 )
 
 

@@ -9,17 +9,21 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, DetectionRef, Run, RunImage, State, Verdict
 from backend.jobs import kinds, queue
-from backend.labels import gallery, images, labelling
+from backend.labels import box_rows, gallery, images, labelling
 from backend.models import registry, snapshots, tracked
 from backend.projects import classes, selections
 from backend.review import blind_repeats
 from backend.review.deciding import decisions
+from backend.review.doubts import inbox
+from backend.review.doubts.inbox import Raised
+from backend.review.doubts.scoring import Kind
 from backend.storage import findings
 from backend.storage.tables import (
     BoardMarkRow,
     BoardSumRow,
     ClassSumRow,
     CropRow,
+    DismissalRow,
     LeaseRow,
     MetricRow,
     PartSumRow,
@@ -49,6 +53,7 @@ class Things:
     job: int
     run: int
     search: int
+    doubt: int
 
 
 def furnish(session: Session, project: int, name: str, author: str = "ana") -> Things:
@@ -79,9 +84,33 @@ def furnish(session: Session, project: int, name: str, author: str = "ana") -> T
     session.add(BoardMarkRow(**of_run, mark="escape", class_id=found, image_id=ids[0]))
     session.add(PictureRow(image_id=ids[0], sha256="a" * 64))
     search = _search(session, project, frozen.id, job.id)
+    doubt = _doubt(session, project, job.id, ids[0], author)
     return Things(
-        project, name, ids, first.sha256, saved, found, model, frozen.id, job.id, job.id, search
+        project,
+        name,
+        ids,
+        first.sha256,
+        saved,
+        found,
+        model,
+        frozen.id,
+        job.id,
+        job.id,
+        search,
+        doubt,
     )
+
+
+def _doubt(session: Session, project: int, job: int, image: int, author: str) -> int:
+    """A label that is in doubt, and one of the same bytes that was found right."""
+    label = labelling.boxes_of(session, [image])[image][0]
+    seen = images.get(session, image)
+    raised = Raised(image, seen.sha256, seen.version, Kind.SPURIOUS, 0.9, label, None)
+    inbox.keep(session, project, job, [raised])
+    said = {"kind": "loose", "label": box_rows.kept(label), "author": author}
+    session.add(DismissalRow(project_id=project, sha256=seen.sha256, **said))
+    session.flush()
+    return inbox.window(session, project, 1)[0].id
 
 
 def _review(session: Session, run: int, image: int, author: str) -> str:

@@ -63,6 +63,10 @@ def fill(database: Database, sha256: str = "a" * 64) -> int:
         session.execute(insert(tables.CropRow), [{**shown, "x1": 0, "y1": 0, "x2": 9, "y2": 9}])
         wanted = {"image_id": ids["b"], "sha256": sha256}
         session.execute(insert(tables.PictureRow), [wanted])
+        doubted = {"project_id": project.id, "kind": "spurious"}
+        of_image = {"image_id": ids["c"], "job_id": 1, "version": 1, "certainty": 0.9}
+        session.add(tables.DoubtRow(**doubted, **of_image, answer="fixed", revision=1))
+        session.add(tables.DismissalRow(**doubted, sha256=sha256, author="bo"))
         _add_up(session, ids["b"])
         agenda.take(session, RUN, agenda.Choice(), "tab", "bo")
     return project.id

@@ -20,6 +20,7 @@ HANDLERS = {
     "watch": "workers.handlers.runs.watch",
     "evaluate": "workers.handlers.models.evaluate",
     "judge": "workers.handlers.models.judge",
+    "doubts": "workers.handlers.review.doubts",
     "check": "workers.handlers.labels.check",
     "publish": "workers.handlers.runs.publish",
     "register": "workers.handlers.models.register",

@@ -19,7 +19,13 @@ from backend.storage.tables.overview import (
 from backend.storage.tables.people import LoginRow, PersonRow, SettingRow
 from backend.storage.tables.projects import ClassNameRow, ClassRow, ProjectRow, SelectionRow
 from backend.storage.tables.publishing import LoadRow, OutboxRow, PictureRow
-from backend.storage.tables.review import DecisionRow, LeaseRow, RepeatRow
+from backend.storage.tables.review import (
+    DecisionRow,
+    DismissalRow,
+    DoubtRow,
+    LeaseRow,
+    RepeatRow,
+)
 from backend.storage.tables.runs import DetectionRow, RunImageRow, RunRow
 from backend.storage.tables.scaling import TurnRow
 from backend.storage.tables.searches import SearchRow, TrialRow
@@ -37,6 +43,8 @@ __all__ = [
     "CropRow",
     "DecisionRow",
     "DetectionRow",
+    "DismissalRow",
+    "DoubtRow",
     "ImageRow",
     "JobEventRow",
     "JobRow",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, String
+from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.storage.tables.base import NEVER_AGAIN, Base
@@ -56,3 +56,46 @@ class LeaseRow(Base):
     holder: Mapped[str] = mapped_column(String(100))
     author: Mapped[str] = mapped_column(String(100), default="")
     until: Mapped[datetime] = mapped_column(Moment)
+
+
+class DoubtRow(Base):
+    """A label that is likely wrong, or one that is likely missing, as a job has found it.
+
+    `label` is the box in doubt, `found` what a model that did not learn from it says instead, each
+    as revisions keep boxes; `version` is that of the image which was looked at, `revision` the one
+    that mended it.
+    """
+
+    __tablename__ = "doubt"
+    __table_args__ = (
+        Index("doubt_by_certainty", "project_id", "answer", "certainty"),
+        NEVER_AGAIN,
+    )
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("project.id"))
+    image_id: Mapped[int] = mapped_column(ForeignKey("image.id"), index=True)
+    job_id: Mapped[int]
+    version: Mapped[int]
+    kind: Mapped[str] = mapped_column(String(12))
+    certainty: Mapped[float]
+    label: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    found: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    answer: Mapped[str] = mapped_column(String(10), default="")
+    author: Mapped[str] = mapped_column(String(100), default="")
+    answered: Mapped[datetime | None] = mapped_column(Moment)
+    revision: Mapped[int | None]
+
+
+class DismissalRow(Base):
+    """A doubt that a person found wrong: about these bytes at this place it is not raised again."""
+
+    __tablename__ = "dismissal"
+    __table_args__ = (Index("dismissal_by_bytes", "project_id", "sha256"), NEVER_AGAIN)
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("project.id"))
+    sha256: Mapped[str] = mapped_column(String(64))
+    kind: Mapped[str] = mapped_column(String(12))
+    label: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    found: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    author: Mapped[str] = mapped_column(String(100))
+    at: Mapped[datetime] = mapped_column(default=now)

@@ -1,0 +1,1 @@
+"""Labels in doubt: which they are, how long they stand, and what people say of them."""

@@ -1,0 +1,1 @@
+"""Jobs that hold labels against models; may ask every room."""
