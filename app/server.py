@@ -50,6 +50,7 @@ ROOMS = (
     "projects.removal",
     "review.boards",
     "review.decisions",
+    "review.doubts",
     "review.overview",
     "review.reports",
     "review.sweeps",

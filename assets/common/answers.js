@@ -56,6 +56,12 @@
  * @typedef {{model: string, source?: ImageChoice, options?: Options, key?: string, after?: number | null}}
  *   DetectionOrder
  * @typedef {{run: number, image: number, idx: number}} DetectionRef
+ * @typedef {{answer: "fixed" | "dismissed" | ""}} DoubtAnswer
+ * @typedef {{id: number, image: number, name: string, sha256: string, width: number, height: number,
+ *   golden: string, lie: number[], kind: string, certainty: number, label: Box | null, found: Box | null,
+ *   score: number, answer: string}} DoubtedLabel
+ * @typedef {{project: Project, counts: Record<string, number>, doubts: DoubtedLabel[],
+ *   job: JobCard | null}} DoubtedLabels
  * @typedef {{role?: Role | null, password?: string | null}} Edit
  * @typedef {{split?: string, iou?: number, images?: number, truths?: number, score?: number,
  *   map?: number | null, map50?: number | null, map50_95?: number | null, accuracy?: number | null,
@@ -212,6 +218,7 @@
  *   seconds?: number, key?: string}} Save
  * @typedef {{version: number}} Saved
  * @typedef {{low: number, high: number, detections: number, boards: number}} ScoreBin
+ * @typedef {{key?: string}} Search
  * @typedef {{id: number, family: string, state: JobState, at: string, job: number | null, method: string,
  *   space: string, trials: number, hours: number, seconds: number, epochs: number, stopping: boolean,
  *   figure: string, counts: Record<string, number>, best: number | null, model: string, verdict: string}}

@@ -2,6 +2,7 @@
 
 import { dress } from "../../desk/dress.js";
 import { boardTable } from "./boards.js";
+import { LabelsInDoubt } from "./doubts/doubts.js";
 import { answer } from "../../desk/panel/answer.js";
 import { closeup } from "../../canvas/closeup.js";
 import { previewUrl } from "../../canvas/picture_cache.js";
@@ -41,6 +42,7 @@ export class Review extends Reserving {
     this.desk.extra = () => ({ review: true, seconds: this.spent() });
     this.closeup = closeup(this.pictures);
     this.walls = new Walls(this);
+    this.doubts = new LabelsInDoubt();
     this.classPanel = panel.classes(this.parts());
     this.panels = [
       answer({
@@ -114,7 +116,7 @@ export class Review extends Reserving {
     return super.arrive(query);
   }
 
-  /** The runs of a project, two of them side by side, or the boards of one. @param {URLSearchParams} query @param {number} run */
+  /** The runs of a project, its labels in doubt, two runs side by side, or the boards of one. @param {URLSearchParams} query @param {number} run */
   survey(query, run) {
     const project = query.get("project") ?? "";
     if (!run) this.project = "";
@@ -131,8 +133,11 @@ export class Review extends Reserving {
     const against = Number(query.get("against"));
     const told = () =>
       query.get("view") === "boards" ? boardTable(run, query) : comparison(project, run, against);
-    const ask = () => run ? told().then((root) => ({ root, open: false })) : runList(project, this.figures);
-    return this.reading.show(run ? String(query) : project, ask, (list) => {
+    const doubts = !run && query.get("view") === "doubts";
+    const one = () => doubts ? this.doubts.show(project) : told();
+    const ask = () =>
+      run || doubts ? one().then((root) => ({ root, open: doubts })) : runList(project, this.figures);
+    return this.reading.show(run || doubts ? String(query) : project, ask, (list) => {
       this.runsOpen = !run && list.open;
       fill(this.cover, list.root);
     });
@@ -154,7 +159,8 @@ export class Review extends Reserving {
 
   /** A run that is still at work is followed. */
   async follow() {
-    if (!this.run && this.runsOpen && !this.cover.hidden) await this.survey(asks(), 0);
+    if (this.run || !this.runsOpen || this.cover.hidden) return;
+    await (asks().get("view") === "doubts" ? this.doubts.follow() : this.survey(asks(), 0));
   }
 
   /** @override @param {Item} item */

@@ -53,7 +53,7 @@ export async function runList(project, known) {
   );
   countAll(rows.slice(0, COUNTED));
   return {
-    root: h("div.sheet", {}, h("h1", {}, "Runs"), h("div.panel", {}, table)),
+    root: h("div.sheet", {}, h("div.spread", {}, h("h1", {}, "Runs"), doubts()), h("div.panel", {}, table)),
     open: runs.some((run) => !run.finished),
   };
 }
@@ -301,6 +301,12 @@ function address(run, more = {}) {
   return query;
 }
 
+/** Where labels are gone through that are likely wrong. */
+function doubts() {
+  const href = `?${address("", { view: "doubts" })}`;
+  return h("a.button", { href, title: "Labels that are likely wrong, the surest first" }, "Labels in doubt");
+}
+
 function empty() {
   const root = h(
     "div.empty",
@@ -311,7 +317,7 @@ function empty() {
       {},
       "Here you go through what a model found, most doubtful first, and say what is right. Run a model over your images first.",
     ),
-    h("div.row", {}, h("button.primary", { onclick: () => go({ tab: "detect" }) }, "Open Detect")),
+    h("div.row", {}, h("button.primary", { onclick: () => go({ tab: "detect" }) }, "Open Detect"), doubts()),
   );
   return fill(h("div.lp-none"), root);
 }

@@ -38,6 +38,7 @@ GET /api/projects/{project}/detect/now project=project
 GET /api/projects/{project}/detect/mistakes/{name} project=project name=version
 GET /api/projects/{project}/detect/runs/{run}/failures project=project run=run
 GET /api/projects/{project}/detect/try/{number} project=project number=try
+GET /api/projects/{project}/doubts project=project | after
 GET /api/projects/{project}/images project=project class~called group~group | offset limit
 GET /api/projects/{project}/images/counts project=project class~called group~group
 GET /api/projects/{project}/images/ids project=project class~called group~group
@@ -103,6 +104,7 @@ POST /api/projects/{project}/detect/recall project=project .model=version .sourc
  .key~key | .source.groups .source.states .source.splits .options.confidence .options.runtime
  .options.precision .options.again .options.device .options.workers .options.memory_gb
 POST /api/projects/{project}/detect/try project=project .model=version | .picture
+POST /api/projects/{project}/doubts project=project .key~key
 POST /api/projects/{project}/export project=project .images=image .filter~filter | .format .states
  .splits .shares .seed
 POST /api/projects/{project}/images/change project=project .images=image | .action .value
@@ -129,6 +131,7 @@ POST /api/searches/{search}/trials/{trial}/train search=search trial=trial .key~
 POST /api/warehouse
 POST /login | .name .password .token .next
 POST /logout
+PUT /api/doubts/{doubt} doubt=doubt | .answer
 PUT /api/images/{image}/boxes image=image .run=run .boxes.detection.run=run
  .boxes.detection.image=image .boxes.detection.idx=idx .boxes.class_id~class .boxes.label~called
  .boxes.id~box .rejected=idx .accepted=idx .label=called .key~key | .version .boxes.x1 .boxes.y1

@@ -38,7 +38,7 @@ FOUND = b"name,label\n"
 Values = Mapping[str, tuple[Any, ...]]
 
 
-NUMBERS = ("image", "run", "model", "class", "job", "try", "export", "training", "search")
+NUMBERS = ("image", "run", "model", "class", "job", "try", "export", "training", "search", "doubt")
 NOWHERE: Values = {
     **{kind: (AWAY,) for kind in NUMBERS},
     "idx": (77,),
@@ -78,6 +78,7 @@ class Place:
             "model": (it.model,),
             "class": (it.class_,),
             "search": (it.search,),
+            "doubt": (it.doubt,),
             "called": (f"{self.word} flaw",),
             "group": (f"{self.word} lot",),
             "filter": (f"class={self.word} flaw",),
@@ -201,6 +202,7 @@ def body(at: Place, name: str) -> Any:
         "POST /api/searches/{search}/trials/{trial}/train": {"epochs": 2},
         "POST /api/models/{model}/evaluate": {"against": "v2"},
         "PATCH /api/people/{person}": {"role": "labeler"},
+        "PUT /api/doubts/{doubt}": {"answer": "dismissed"},
     }.get(name)
 
 
@@ -234,6 +236,7 @@ def _of_project(at: Place) -> dict[str, Any]:
         "POST detect/propose": {"source": source},
         "POST detect/recall": {"model": "v1", "source": source},
         "POST detect/try": {"model": "v1"},
+        "POST doubts": {},
         "POST export": {"format": "yolo", **source},
         "POST images/change": {**source, "action": "group", "value": "new"},
         "POST import": {"token": at.token},
