@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
+import numpy as np
 import pytest
 
 from backend.domain import Box, State, Task
 from backend.errors import Refused
+from backend.jobs import kinds
 from backend.labels import gallery, images, labelling
 from backend.projects import catalogue
 from backend.review.doubts import asking, inbox
@@ -74,6 +77,23 @@ def test_models_that_are_trained_in_turns_tell_of_damaged_labels(place: Place) -
     told = {(one.image.id, one.kind) for one in found[: 2 * DAMAGED]}
     assert len(told & wrong.items()) >= DAMAGED - 1  # ten boards teach little
     assert not any((place.settings.home / "jobs").glob("*/part ?"))
+
+
+@pytest.mark.siege
+def test_a_search_that_was_killed_keeps_the_parts_that_are_done(place: Place) -> None:
+    project = place.sample(8)
+    tiny = {"epochs": 1, "image_size": 64, "batch": 2}
+    with place.database.write.begin() as session:
+        asking.ask(session, project, Wanted("yolo", folds=2, parameters=tiny), "ana")
+    context = place.context(place.claim())
+    request = cast("kinds.Doubts", context.request)
+    first = folds.found(context, request)
+    kept = {file: file.stat().st_mtime_ns for file in context.folder.iterdir()}
+    assert sorted(file.name for file in kept) == ["part 0.npz", "part 1.npz"]
+    again = folds.found(context, request)
+    assert {file: file.stat().st_mtime_ns for file in context.folder.iterdir()} == kept
+    assert again.keys() == first.keys() >= labelled(place, project).keys()
+    assert all(np.array_equal(again[one], first[one]) for one in first)
 
 
 def test_what_another_program_found_tells_of_damaged_labels(place: Place) -> None:
