@@ -89,7 +89,7 @@ def _measure(asked: argparse.Namespace, place: Place) -> None:
 
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", choices=("deeppcb", "facemask", "hripcb"))
+    parser.add_argument("data", choices=("deeppcb", "facemask"))
     parser.add_argument("--images", type=int, default=0, help="only so many, to try it small")
     parser.add_argument("--share", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=7)
@@ -181,7 +181,7 @@ def _tell(
     print(json.dumps(_by_way(rankings, damages), indent=1))
     if asked.report:
         natural = [one for one, about in zip(found, ours, strict=True) if not about]
-        label_crops.write(Path(asked.report), place.files, natural[: asked.crops])
+        label_crops.write(Path(asked.report), place, natural[: asked.crops])
     if asked.keep:
         results.keep("label_doubts", rows)
 
@@ -203,6 +203,8 @@ def _by_way(rankings: Sequence[Ranking], damages: Sequence[Damage]) -> dict[str,
         seen = {at for some in one.about[: 2 * len(damages)] for at in some}
         for way in label_damage.WAYS:
             mine = [at for at, damage in enumerate(damages) if damage.way == way]
+            if not mine:
+                continue
             told.setdefault(one.name, {})[way] = round(
                 float(np.mean([at in seen for at in mine])), 3
             )
