@@ -18,6 +18,7 @@ from backend.review.doubts.pairing import Looked, Paired
 
 USUAL = 0.01  # of labels are wrong in each way, before anything is known
 TINY = 1e-4
+FAINT = 1e-3  # certainty below which nobody is told
 STILL = 2.0  # by how much less a label is in doubt the better it still lies (as log odds)
 SLIPPED = 1.0  # by how much a label that slipped is surer than what is alone (as log odds)
 
@@ -52,7 +53,8 @@ def doubts(pictures: Sequence[Looked], classes: int) -> list[Doubt]:
     paired = [pairing.pair(one, classes) for one in pictures]
     if not paired:
         return []
-    found = [*_alone(paired, classes), *_shown(paired, classes)]
+    every = [*_alone(paired, classes), *_shown(paired, classes)]
+    found = [one for one in every if one.certainty >= FAINT]
     found.sort(key=lambda one: -one.certainty)
     kept, told = [], set[tuple[int, int]]()
     for one in found:
