@@ -260,10 +260,10 @@ def doubt(scores: Iterable[float]) -> float:
 
 def doubt_of(image: RunImage) -> float:
     """How much a look at an image is worth; of one answer, how near the second class comes."""
-    chances = [float(chance) for _, _, chance in image.facts.get(CHANCES, ())]
+    chances = image.facts.get(CHANCES)
     if not chances:
         return doubt(one.score for one in image.detections)
-    first, second = [*chances, 0.0][:2]
+    first, second = [*(float(chance) for _, _, chance in chances[:2]), 0.0][:2]
     return min(1.0, max(0.0, 1 - (first - second)))
 
 

@@ -14,6 +14,8 @@ Key = BigInteger().with_variant(Integer(), "sqlite")
 
 
 LARGEST_KEY = 2**63 - 1
+# Made once: for each value anew it takes as long as the value itself.
+ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 class Json(TypeDecorator[Any]):
@@ -25,7 +27,7 @@ class Json(TypeDecorator[Any]):
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
         if value is None:
             return None
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return ENCODER.encode(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
         if value == "{}":  # what most say, a hundred thousand times

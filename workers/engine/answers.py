@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,12 +16,21 @@ DIGITS = 6
 Answers = tuple[tuple[Detection, ...], dict[str, Any]]
 
 
-def of(family: str, boxes: Detections, labels: Sequence[Label]) -> Answers:
-    """The detections, and the facts that stand beside them."""
-    if families.answers_once(family):
-        return one(boxes, labels)
-    kept = merged.once(boxes, [labels.index(each) for each in labels])
-    return named(kept, labels), staged(kept, labels)
+class Reading:
+    """How the rows of a model are read in a project; each run, evaluation or try has one."""
+
+    def __init__(self, family: str, labels: Sequence[Label]) -> None:
+        self.labels = labels
+        self._once = families.answers_once(family)
+        # Of each class the first place with its label; asked for every picture it would take long.
+        self._places = [labels.index(each) for each in labels]
+
+    def of(self, boxes: Detections) -> Answers:
+        """The detections, and the facts that stand beside them."""
+        if self._once:
+            return one(boxes, self.labels, self._places)
+        kept = merged.once(boxes, self._places)
+        return named(kept, self.labels), staged(kept, self.labels)
 
 
 def named(kept: Detections, labels: Sequence[Label]) -> tuple[Detection, ...]:
@@ -44,27 +52,21 @@ def staged(kept: Detections, labels: Sequence[Label]) -> dict[str, Any]:
     return {findings.STAGES: told}
 
 
-@functools.lru_cache(8)
-def _places(labels: tuple[Label, ...]) -> tuple[int, ...]:
-    """Of each label the first place at which it stands; those of a run are always the same."""
-    return tuple(labels.index(each) for each in labels)
-
-
-def one(boxes: Detections, labels: Sequence[Label]) -> Answers:
+def one(boxes: Detections, labels: Sequence[Label], places: Sequence[int]) -> Answers:
     """The likeliest class over the whole picture, and the chances of all, the best first.
 
     Classes that were merged since the training have one chance together.
     """
-    places, chances = _places(tuple(labels)), dict[int, float]()
-    for *_, score, of_class in boxes.tolist():
+    chances: dict[int, float] = {}
+    rows = boxes.tolist()
+    for *_, score, of_class in rows:
         place = places[int(of_class)]
         chances[place] = chances.get(place, 0.0) + score
-    order = sorted(chances, key=lambda place: -chances[place])
+    order = sorted(chances, key=chances.__getitem__, reverse=True)
     if not order:
         return (), {}
-    best, (_, _, width, height, *_) = labels[order[0]], boxes[0].tolist()
-    answer = Detection(
-        0.0, 0.0, width, height, best.name, min(1.0, chances[order[0]]), 0, best.class_id
-    )
+    _, _, width, height, *_ = rows[0]
+    best, likely = labels[order[0]], min(1.0, chances[order[0]])
+    answer = Detection(0.0, 0.0, width, height, best.name, likely, 0, best.class_id)
     told = [[labels[at].class_id, labels[at].name, round(chances[at], DIGITS)] for at in order]
     return (answer,), {findings.CHANCES: told}

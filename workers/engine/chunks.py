@@ -35,7 +35,7 @@ class Work:
 class Chunk:
     """Pictures that travel together, as columns because they are pickled by the thousand.
 
-    `carried` holds the bytes of sources that the worker cannot read by itself.
+    `carried` holds the bytes of sources that the worker cannot read by itself, or need not.
     """
 
     number: int
@@ -88,18 +88,21 @@ class ChunkResult:
         return len(self.indices)
 
     def __iter__(self) -> Iterator[Looked]:
-        ends = np.cumsum(self.counts)
-        for i, index in enumerate(self.indices):
+        begin = 0
+        columns = (self.indices, self.status, self.counts, self.milliseconds, self.sizes)
+        told = zip(*(column.tolist() for column in columns), strict=True)
+        for index, status, count, milliseconds, (width, height) in told:
             yield Looked(
-                int(index),
-                self.boxes[ends[i] - self.counts[i] : ends[i]],
-                Status(int(self.status[i])),
-                self.errors.get(int(index), ""),
-                float(self.milliseconds[i]),
-                int(self.sizes[i, 0]),
-                int(self.sizes[i, 1]),
-                self.lies.get(int(index), ()),
+                index,
+                self.boxes[begin : begin + count],
+                Status(status),
+                self.errors.get(index, ""),
+                milliseconds,
+                width,
+                height,
+                self.lies.get(index, ()),
             )
+            begin += count
 
 
 def pack(

@@ -15,7 +15,7 @@ from backend.models.choice import Label
 from backend.runs import detection
 from backend.storage import engine, findings
 from workers.context import Context
-from workers.engine import answers
+from workers.engine.answers import Reading
 from workers.engine.chunks import ChunkResult, Looked, Status
 from workers.engine.pace import RunMeter
 from workers.engine.sources import SourcePicture
@@ -38,10 +38,11 @@ class Ledger:
         before: Mapping[str, float] | None = None,
     ) -> None:
         self._context = context
-        self.labels = labels
+        self._labels = labels
         self._items = items
         self._done: set[int] = set()
         self._run: Run | None = None
+        self._reading: Reading | None = None
         self._known = 0
         self.pace = RunMeter(len(items), before)
 
@@ -52,9 +53,14 @@ class Ledger:
     def open(self, run: Run) -> None:
         """Make the run's row, or take up the one that an earlier attempt has made."""
         self._run = run
+        self.relabel(self._labels)
         self._write(lambda session: findings.start(session, run))
         with self._context.database.read() as session:
             self._done = findings.seen(session, run.id)
+
+    def relabel(self, labels: Sequence[Label]) -> None:
+        """What the classes of the model are called from now on."""
+        self._reading = Reading(self._opened.family, labels)
 
     def set_aside(self, items: Iterable[SourcePicture]) -> int:
         """Write those that cannot be looked at, each with its reason; says how many."""
@@ -125,15 +131,16 @@ class Ledger:
         """Write images that are not written yet, in one transaction."""
         if not images:
             return
-        doubts = {image.image_id: round(findings.doubt_of(image), 4) for image in images}
+        marked = findings.of_images(self._opened)
+        doubts = {one.image_id: round(findings.doubt_of(one), 4) for one in images if marked}
 
         def write(session: Session) -> None:
             findings.record(session, self._opened.id, images)
-            if findings.of_images(self._opened):
+            if marked:
                 detection.mark(session, doubts)
 
         self._write(write)
-        self._done.update(doubts)
+        self._done.update(image.image_id for image in images)
 
     def _write(self, work: Callable[[Session], None]) -> None:
         """One transaction behind the fence; a database that others hold locked is asked again."""
@@ -155,7 +162,8 @@ class Ledger:
 
     def seen(self, item: SourcePicture, one: Looked, worker: str) -> RunImage:
         """What is written of an image."""
-        found, told = answers.of(self._opened.family, one.boxes, self.labels)
+        assert self._reading is not None
+        found, told = self._reading.of(one.boxes)
         return RunImage(
             image_id=item.image_id,
             name=item.name,

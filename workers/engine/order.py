@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
-from workers.engine import decoding
+from workers.engine import decoding, files
 from workers.engine.chunks import Chunk
 
-AHEAD = 32e6  # bytes of files that are held at once to look at their sizes
+AHEAD = 32_000_000  # bytes of files that are held at once to look at their sizes
 
 
 def read_ahead(chunk: Chunk) -> Chunk:
@@ -24,11 +23,11 @@ def read_ahead(chunk: Chunk) -> Chunk:
         if source in carried or "://" in source:
             continue
         try:
-            held += Path(source).stat().st_size
-            if held > AHEAD:
+            data = files.read(source, AHEAD - held)
+            if data is None:
                 break
-            carried[source] = Path(source).read_bytes()
-        except OSError:
+            carried[source], held = data, held + len(data)
+        except (OSError, ValueError):
             continue  # told when it is its turn
     return replace(chunk, carried=carried)
 

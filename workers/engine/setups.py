@@ -23,6 +23,7 @@ from workers.engine import tiles
 from workers.engine.work import Setup
 from workers.families.golden import names as rules
 from workers.runtimes import ModelSource, preparing
+from workers.runtimes.labels import together
 from workers.runtimes.preparing import Prepared
 
 TILED = ("yolo", "faster_rcnn")
@@ -68,13 +69,15 @@ def setup(
     needs_all = bool(tile) or families.find(chosen.family).needs_golden
     device = options.get("device", needs.AUTO)
     card = device == needs.GPU or (device == needs.AUTO and prepared.precision == "f16")
+    on_cores = _on_cores(chosen.family, prepared.source.image_size)
     return Setup(
         LOADER,
         (prepared, confidence, 1),
         confidence,
         wanted=0 if needs_all else prepared.source.image_size,
         tile=tile,
-        batch=CARD_BATCH if card else 1,
+        batch=CARD_BATCH if card else on_cores,
+        on_cores=on_cores,
         megapixels=stores.settings.max_megapixels,
         card=card,
     )
@@ -95,7 +98,7 @@ def either(wish: Need, options: Mapping[str, Any]) -> Need:
 def given(setup: Setup, need: Need) -> Setup:
     """The setup on what has been given for it."""
     card = need.device == needs.GPU
-    return replace(setup, card=card, batch=setup.batch if card else 1)
+    return replace(setup, card=card, batch=setup.batch if card else setup.on_cores)
 
 
 def needs_other(options: Mapping[str, Any]) -> bool:
@@ -116,6 +119,11 @@ def _runtime(chosen: Chosen, stores: Stores, options: Mapping[str, Any]) -> str:
             raise Refused(f"The runtime {named} computes on cores, never on a GPU.")
         return named or _first(chosen.family, on_card=True)
     return named or (_first(chosen.family, on_card=False) if device == needs.CPU else "")
+
+
+def _on_cores(family: str, size: int) -> int:
+    """How many pictures a model on cores looks at together."""
+    return together(size) if families.answers_once(family) else 1
 
 
 def _first(family: str, on_card: bool) -> str:

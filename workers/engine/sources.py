@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class SourcePicture:
 def items(
     place: str, written: Mapping[str, Sequence[int]] | None = None
 ) -> Iterator[SourcePicture]:
-    """The pictures of a place, in the order of their names, numbered from 1; see `hashed`."""
+    """The pictures of a place, in the order of their names, numbered from 1; see `Held`."""
     found = _remote(place) if "://" in place else _local(Path(place).expanduser())
     return numbered(found, written)
 
@@ -98,17 +98,18 @@ def _local(place: Path) -> Iterator[tuple[str, str, str]]:
     if place.is_dir():
         paths = sorted(p for p in place.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
         names = [p.relative_to(place).as_posix() for p in paths]
+        if not names:
+            kinds = ", ".join(sorted(SUFFIXES))
+            raise Invalid(f"The folder {place} holds no pictures ({kinds}).")
     elif place.suffix.lower() in LISTS and place.is_file():
-        names = _listed(place)
-        paths = [place.parent / name for name in names]
+        names, place = _listed(place), place.parent
     elif place.is_file():
-        names, paths = [place.name], [place]
+        names, place = [place.name], place.parent
     else:
         raise NotFound(f"There is no picture, folder or list {place}.")
-    if not paths:
-        raise Invalid(f"The folder {place} holds no pictures ({', '.join(sorted(SUFFIXES))}).")
-    for name, path in zip(names, paths, strict=True):
-        yield name, str(path.absolute()), ""
+    home = str(place.absolute())
+    for name in names:
+        yield name, os.path.join(home, name), ""
 
 
 def is_picture(name: str) -> bool:
@@ -116,17 +117,12 @@ def is_picture(name: str) -> bool:
     return Path(name).suffix.lower() in SUFFIXES
 
 
-def hashed(item: SourcePicture) -> SourcePicture:
-    """With the hash of its bytes, which takes a while for many."""
-    return item if item.sha256 else replace(item, sha256=digest(Path(item.source)))
-
-
-def digest(path: Path) -> str:
+def digest(path: str | Path) -> str:
     """The hash of the bytes; a file that is not there is told of when it is looked at."""
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError:
+    except (OSError, ValueError):
         return ""
 
 

@@ -6,7 +6,7 @@ import importlib
 import os
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,8 @@ from workers.families.base import (
     Picture,
 )
 
+HELD = 256e6  # bytes of pixels, from which no picture more is decoded before these are looked at
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:
@@ -36,7 +38,8 @@ class Setup:
 
     `loader` is "module:function"; it is called with `arguments` once, in the worker.
     `wanted` is the model's input size where pictures may be reduced while they are decoded,
-    `tile` the side of the tiles in which large pictures are looked at.
+    `tile` the side of the tiles in which large pictures are looked at. `batch` pictures go
+    together; on cores, where a setup for a card may come to be used, it is `on_cores`.
     """
 
     loader: str
@@ -45,6 +48,7 @@ class Setup:
     wanted: int = 0
     tile: int = 0
     batch: int = 1
+    on_cores: int = 1
     megapixels: int = 200
     card: bool = False
 
@@ -75,25 +79,40 @@ class ChunkWorker:
         began = time.perf_counter()
         chunk = order.read_ahead(chunk)
         self._backwards = not self._backwards
-        turns = order.alike(chunk, self._backwards)
+        alone = self.setup.on_cores == 1  # together they all have one shape
+        turns = order.alike(chunk, self._backwards) if alone else range(len(chunk))
         clock.decode += time.perf_counter() - began
         looked: dict[int, Looked] = {}
-        for start in range(0, len(chunk), self.setup.batch):
-            places = turns[start : start + self.setup.batch]
-            looked |= zip(places, self._batch(chunk, places, clock), strict=True)
+        began = time.perf_counter()
+        for batch in self._batches(chunk, turns):
+            looked |= zip(batch, self._answers(list(batch.values()), began, clock), strict=True)
+            began = time.perf_counter()
         in_order = [looked[at] for at in range(len(chunk))]
         return chunks.pack(chunk.number, in_order, self.name, clock.decode, clock.infer)
 
-    def _batch(self, chunk: Chunk, places: Sequence[int], clock: Clock) -> list[Looked]:
-        began = time.perf_counter()
-        opened = [self._open(chunk, at) for at in places]
+    def _batches(self, chunk: Chunk, turns: Sequence[int]) -> Iterator[dict[int, Opened | Looked]]:
+        """Decoded pictures by their places: as many as go together, fewer where they are large."""
+        batch: dict[int, Opened | Looked] = {}
+        held = 0
+        for at in turns:
+            batch[at] = one = self._open(chunk, at)
+            held += one.picture.pixels.nbytes if isinstance(one, Opened) else 0
+            if len(batch) >= self.setup.batch or held >= HELD:
+                yield batch
+                batch, held = {}, 0
+        if batch:
+            yield batch
+
+    def _answers(
+        self, opened: Sequence[Opened | Looked], began: float, clock: Clock
+    ) -> list[Looked]:
         good = [one for one in opened if isinstance(one, Opened)]
         decoded = time.perf_counter()
         answers = iter(self._predict([one.picture for one in good]))
         done = time.perf_counter()
         clock.decode += decoded - began
         clock.infer += done - decoded
-        each = (done - began) * 1000 / max(len(opened), 1)
+        each = (done - began) * 1000 / len(opened)
         return [
             self._answered(one, next(answers), each) if isinstance(one, Opened) else one
             for one in opened
@@ -133,8 +152,13 @@ class ChunkWorker:
             return Looked(
                 opened.index, NOTHING, Status.REFUSED, reason, milliseconds, width, height
             )
-        sure = opened.full(answer[strongest(answer) >= self.setup.confidence])
+        sure = opened.full(self._sure(answer))
         return Looked(opened.index, sure, Status.OK, "", milliseconds, width, height, lie)
+
+    def _sure(self, answer: Detections) -> Detections:
+        """What counts; all of it where nothing is too unsure."""
+        least = self.setup.confidence
+        return answer[strongest(answer) >= least] if least > 0 else answer
 
 
 @dataclass(frozen=True, slots=True)

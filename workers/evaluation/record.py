@@ -12,7 +12,8 @@ from backend.models.choice import Label
 from backend.storage import findings
 from workers.context import Context
 from workers.data import LaidOut
-from workers.engine import answers, work
+from workers.engine import work
+from workers.engine.answers import Reading
 from workers.evaluation.appraisal import Appraisal
 
 PURPOSE = "evaluate"
@@ -68,12 +69,13 @@ def measured(context: Context, model_id: int | None, figures: Mapping[str, Any])
 
 def _rows(family: str, laid_out: LaidOut, seen: Appraisal) -> Iterator[RunImage]:
     labels = [Label(name, class_id) for name, class_id in laid_out.classes.items()]
+    reading = Reading(family, labels)
     for example, detections in zip(seen.examples, seen.detections, strict=True):
         refused = seen.refused.get(example.name, "")
         kept = detections
         if not families.answers_once(family):
             kept = detections[work.strongest(detections) >= LEAST_SCORE][:MOST]
-        found, told = answers.of(family, kept, labels)
+        found, told = reading.of(kept)
         yield RunImage(
             image_id=laid_out.ids[example.name],
             name=example.name,

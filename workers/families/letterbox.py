@@ -5,6 +5,7 @@ Training, evaluation and runs ask here alone: what a model is measured by is wha
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any, cast
@@ -80,9 +81,14 @@ def back(boxes: Detections, where: Fit, width: int, height: int) -> Detections:
 
 def square(pixels: Pixels, size: int) -> Pixels:
     """A picture scaled to fit a grey square, its proportions kept."""
-    width, height = _scaled(pixels.shape[1], pixels.shape[0], size)
-    where = Fit(width, height, (size - width) // 2, (size - height) // 2, size, size)
-    return placed(pixels, where)
+    return placed(pixels, centred(pixels.shape[1], pixels.shape[0], size))
+
+
+@functools.lru_cache(256)
+def centred(width: int, height: int, size: int) -> Fit:
+    """In the middle of a square, as large as fits into it."""
+    wide, high = _scaled(width, height, size)
+    return Fit(wide, high, (size - wide) // 2, (size - high) // 2, size, size)
 
 
 def colour(pixels: Pixels) -> Pixels:

@@ -17,15 +17,18 @@ from pathlib import Path
 from typing import Any
 
 log = logging.getLogger(__name__)
+Shape = tuple[int, int, int]  # how many pictures, their height, their width
 FOLDER = "compiled"
 MOST = 12  # shapes that are kept of one graph
 DIGEST = 32  # bytes of the hash that a kept file begins with
 
 
-def load(core: Any, graph: Path, height: int, width: int, options: Mapping[str, Any]) -> Any:
-    """The graph, compiled for one picture of that size."""
+def load(core: Any, graph: Path, shape: Shape, options: Mapping[str, Any]) -> Any:
+    """The graph, compiled for so many pictures of that size."""
     folder, kind = graph.parent / FOLDER, _kind(core, options)
-    kept = folder / f"{graph.stem}-{height}x{width}-{kind}.blob"
+    count, *sides = shape
+    told = "x".join(map(str, sides if count == 1 else shape))
+    kept = folder / f"{graph.stem}-{told}-{kind}.blob"
     content = _read(kept)
     if content is not None:
         try:
@@ -33,7 +36,7 @@ def load(core: Any, graph: Path, height: int, width: int, options: Mapping[str, 
         except RuntimeError as error:
             log.info("A compiled graph is made anew: %s", str(error).strip().splitlines()[-1])
     model = core.read_model(graph)
-    model.reshape([1, height, width, 3])
+    model.reshape([*shape, 3])
     compiled = core.compile_model(model, "CPU", options)
     if kept.exists() or len(list(folder.glob(f"{graph.stem}-*-{kind}.blob"))) < MOST:
         _write(kept, compiled.export_model())

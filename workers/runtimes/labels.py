@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backend.errors import Unavailable
 from workers.families import letterbox
-from workers.families.base import Detections, Picture, Pixels
+from workers.families.base import Detections, Picture
 from workers.runtimes.boxes import Forward
+
+# A graph for small pictures does so little that calling it counts; larger ones gain nothing.
+SMALL, TOGETHER = 64, 16
+
+
+def together(size: int) -> int:
+    """How many pictures of that size a graph is best given at once on a processor."""
+    return TOGETHER if size <= SMALL else 1
 
 
 class LabelModel:
@@ -22,16 +31,32 @@ class LabelModel:
 
     def predict(self, batch: Sequence[Picture]) -> list[Detections]:
         """One row a class, the most probable first; each covers the whole picture."""
-        return [self._one(picture.pixels) for picture in batch]
+        parts = _parts(batch, self._forward.most)
+        return [rows for part in parts for rows in _rows(self._chances(part), part)]
 
     def export(self, runtime: str, folder: Path) -> Path:
         """A prepared model is the end of the road; export the one it was made from."""
         raise Unavailable(f"A prepared model cannot be exported to {runtime} in {folder}.")
 
-    def _one(self, pixels: Pixels) -> Detections:
-        target = self._forward.tensor(1, self.image_size, self.image_size)
-        target[0] = letterbox.square(pixels, self.image_size)
-        chances = self._forward.infer(target)[0]
-        height, width = pixels.shape[:2]
-        order = np.argsort(-chances, kind="stable")
-        return np.array([(0, 0, width, height, chances[i], i) for i in order], np.float32)
+    def _chances(self, part: Sequence[Picture]) -> NDArray[np.float32]:
+        target = self._forward.tensor(len(part), self.image_size, self.image_size)
+        for picture, row in zip(part, target, strict=True):
+            height, width = picture.pixels.shape[:2]
+            letterbox.place(picture.pixels, letterbox.centred(width, height, self.image_size), row)
+        return self._forward.infer(target)
+
+
+def _parts(batch: Sequence[Picture], most: int) -> Iterator[Sequence[Picture]]:
+    """As many as go at once, the rest one by one: each number of pictures is a graph of its own."""
+    whole = len(batch) - len(batch) % most
+    yield from (batch[start : start + most] for start in range(0, whole, most))
+    yield from (batch[start : start + 1] for start in range(whole, len(batch)))
+
+
+def _rows(chances: NDArray[np.float32], part: Sequence[Picture]) -> Iterator[Detections]:
+    order = np.argsort(-chances, axis=1, kind="stable")
+    rows = np.zeros((*chances.shape, 6), np.float32)
+    rows[:, :, 2:4] = [[one.pixels.shape[1::-1]] for one in part]
+    rows[:, :, 4] = np.take_along_axis(chances, order, 1)
+    rows[:, :, 5] = order
+    yield from rows

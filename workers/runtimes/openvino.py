@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from backend.errors import Invalid, Refused
 from workers.families import letterbox
 from workers.families.base import LoadedModel
-from workers.runtimes import ModelSource, compiled
+from workers.runtimes import ModelSource, compiled, labels
 from workers.runtimes.boxes import BoxModel
+from workers.runtimes.compiled import Shape
 from workers.runtimes.labels import LabelModel
 
 GRAPH, QUICK = "graph.xml", "quick.xml"
@@ -91,10 +92,11 @@ def load(
 ) -> LoadedModel:
     """The model, compiled for each input shape when it first comes."""
     if source.family != "yolo":
-        plain = OpenVinoForward(folder / GRAPH, precision, threads)
-        if source.family == "classifier":
-            return LabelModel(plain, source.classes, source.image_size)
         size, fit = source.image_size, letterbox.corner
+        most = labels.together(size) if source.family == "classifier" else 1
+        plain = OpenVinoForward(folder / GRAPH, precision, threads, most)
+        if source.family == "classifier":
+            return LabelModel(plain, source.classes, size)
         return BoxModel(plain, source.classes, size, confidence, fit)
     forward = QuickForward(folder, precision, threads, confidence)
     return BoxModel(
@@ -116,14 +118,13 @@ class Compiled:
 class OpenVinoForward:
     """A prepared graph; each input shape is compiled once and keeps its own input."""
 
-    most = 1
-
-    def __init__(self, path: Path, precision: str, threads: int) -> None:
+    def __init__(self, path: Path, precision: str, threads: int, most: int = 1) -> None:
         import openvino
 
+        self.most = most
         self._core = openvino.Core()
         self._path = path
-        self._compiled: OrderedDict[tuple[int, int], Compiled] = OrderedDict()
+        self._compiled: OrderedDict[Shape, Compiled] = OrderedDict()
         self._options = {
             "INFERENCE_PRECISION_HINT": "bf16" if precision == "int8" else precision,
             "INFERENCE_NUM_THREADS": threads,
@@ -133,24 +134,24 @@ class OpenVinoForward:
         }
 
     def tensor(self, count: int, height: int, width: int) -> NDArray[np.uint8]:
-        """The input of that shape, for one picture."""
-        del count
-        shape = height, width
+        """The input of that shape."""
+        shape = count, height, width
         if shape not in self._compiled:
-            self._compiled[shape] = Compiled(self._compile(height, width))
+            self._compiled[shape] = Compiled(self._compile(shape))
             if len(self._compiled) > MOST_SHAPES:
                 self._compiled.popitem(last=False)
         self._compiled.move_to_end(shape)
         return self._compiled[shape].input
 
     def infer(self, tensor: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """The rows of the picture that was written into this shape's input."""
-        request = self._compiled[tensor.shape[1], tensor.shape[2]].request
+        """The rows of the pictures that were written into this shape's input."""
+        count, height, width, _ = tensor.shape
+        request = self._compiled[count, height, width].request
         request.infer()
         return np.asarray(request.get_output_tensor().data)
 
-    def _compile(self, height: int, width: int) -> Any:
-        found = compiled.load(self._core, self._path, height, width, self._options)
+    def _compile(self, shape: Shape) -> Any:
+        found = compiled.load(self._core, self._path, shape, self._options)
         return found.create_infer_request()
 
 

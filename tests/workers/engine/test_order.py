@@ -24,11 +24,13 @@ class Noting:
 
     def __init__(self) -> None:
         self.seen: list[tuple[int, int]] = []
+        self.batches: list[int] = []
 
     def predict(self, batch: Sequence[Picture]) -> list[Detections]:
         """One box each."""
         sizes = [(one.pixels.shape[1], one.pixels.shape[0]) for one in batch]
         self.seen += sizes
+        self.batches.append(len(batch))
         return [np.array([[0, 0, w, h, 0.9, 0]], np.float32) for w, h in sizes]
 
     def export(self, runtime: str, folder: Path) -> Path:
@@ -78,6 +80,16 @@ def test_a_file_that_is_gone_or_broken_says_so_in_its_place(tmp_path: Path, mode
     states = [Status.OK, Status.UNREADABLE, Status.UNREADABLE, Status.OK]
     assert [one.status for one in found] == states
     assert len(model.seen) == 2
+
+
+def test_large_pictures_are_not_all_decoded_at_once(
+    tmp_path: Path, model: Noting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = _drawn(tmp_path, ["wide"] * 5)
+    monkeypatch.setattr(work, "HELD", 2 * 80 * 60 * 3)
+    found = list(ChunkWorker(Setup("", batch=16, on_cores=16)).look(chunks.chunk(0, drawn)))
+    assert [one.index for one in found] == list(range(5))
+    assert model.batches == [2, 2, 1]
 
 
 def test_large_files_are_not_all_held_at_once(

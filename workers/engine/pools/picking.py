@@ -94,12 +94,15 @@ def _wants_ray(context: Context, images: int, options: Mapping[str, Any]) -> boo
     return images >= (FEW if context.settings.ray_address else MANY)
 
 
-def cut(work: Sequence[Work], workers: int) -> Iterator[Chunk]:
-    """Chunks large enough to cost nothing; small ones last, so that all workers end together."""
+def cut(work: Sequence[Work], workers: int, together: int = 1) -> Iterator[Chunk]:
+    """Chunks large enough to cost nothing; small ones last, so that all workers end together.
+
+    Where pictures are looked at `together`, a chunk holds once or several times as many.
+    """
     remaining, left = iter(work), len(work)
     for number in itertools.count():
-        size = max(SMALLEST, min(LARGEST, left // (workers * SHARES)))
-        part = tuple(itertools.islice(remaining, size))
+        size = max(SMALLEST, together, min(LARGEST, left // (workers * SHARES)))
+        part = tuple(itertools.islice(remaining, size - size % together))
         if not part:
             return
         yield chunks.chunk(number, part)

@@ -21,8 +21,9 @@ from backend.storage import findings
 from backend.storage.writers import retries
 from backend.words import many
 from workers.context import Context
-from workers.engine import setups, sources
+from workers.engine import garbage, setups, sources
 from workers.engine.chunks import Work
+from workers.engine.held import Held
 from workers.engine.ledger import Ledger
 from workers.engine.pace import Stopwatch
 from workers.engine.pools import picking
@@ -36,6 +37,7 @@ from workers.runtimes.preparing import Prepared
 SECONDS = 2.0  # between two words of how far it is
 
 
+@garbage.spared()
 def run(context: Context) -> Mapping[str, Any]:
     """Look at every image once; a second attempt goes on where the first one stopped."""
     request = cast("kinds.Detect", context.request)
@@ -57,14 +59,15 @@ def run(context: Context) -> Mapping[str, Any]:
     with picking.standing_by(context, setup, len(items), options) as ready:
         labels = setups.labels(stores, project, chosen, prepared)
         clock.lap("start")
-        named = [sources.hashed(one) for one in items]
+        held = Held()
+        named = [held.hashed(one) for one in items]
         clock.lap("list")
         book = Ledger(context, labels, named, clock.parts)
         book.open(describe(context, chosen, prepared, setup, request.source))
         book.set_aside(item for _, item in book.remaining())
         if not options.get("again"):
             book.take_known()
-        _look(context, request, setup, book, ready)
+        _look(context, request, setup, book, held, ready)
     told = book.close()
     with context.database.read() as session:
         seen = findings.get(session, context.job.id)
@@ -113,7 +116,12 @@ def describe(
 
 
 def _look(
-    context: Context, request: kinds.Detect, setup: Setup, book: Ledger, ready: Pool | None
+    context: Context,
+    request: kinds.Detect,
+    setup: Setup,
+    book: Ledger,
+    held: Held,
+    ready: Pool | None,
 ) -> None:
     remaining = book.remaining()
     if not remaining:
@@ -125,7 +133,8 @@ def _look(
     work = [Work(i, item.source, item.golden) for i, item in remaining]
     opened = ready or picking.open_pool(context, setup, len(work), request.options)
     with opened as pool:
-        book.follow(pool.run(picking.cut(work, pool.size)))
+        cut = picking.cut(work, pool.size, setup.on_cores)
+        book.follow(pool.run(map(held.given, cut)))
 
 
 def _items(context: Context, request: kinds.Detect, clock: Stopwatch) -> Iterator[SourcePicture]:

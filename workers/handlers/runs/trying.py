@@ -18,7 +18,8 @@ from backend.models import choice
 from backend.models.choice import Label
 from backend.runs import detection
 from workers.context import Context
-from workers.engine import answers, decoding, setups, work
+from workers.engine import decoding, setups, work
+from workers.engine.answers import Reading
 from workers.engine.setups import Stores
 from workers.families.base import Answer, Detections, LoadedModel, Picture, Pixels
 from workers.goldens import lookalikes
@@ -58,7 +59,7 @@ class TryOut:
         decoded = decoding.decode(decoding.read(str(path)), path.name)
         found = self._boxes(context, request, model, decoded)
         milliseconds = (time.perf_counter() - began) * 1000
-        detections, told = answers.of(request.family, found, labels)
+        detections, told = Reading(request.family, labels).of(found)
         return {
             "model": name,
             "width": decoded.width,

@@ -140,7 +140,7 @@ class Watcher:
         work = (Work(i, item.source, item.golden) for i, item in enumerate(items))
         (chunk,) = chunks.cut(work, len(fresh))
         result = self._worker.look(chunk)
-        self._book.labels = self._labels()  # a watch may go on for months
+        self._book.relabel(self._labels())  # a watch may go on for months
         seen = [
             self._book.seen(items[one.index], one, result.worker)
             for one in result

@@ -30,6 +30,15 @@ def test_every_picture_is_in_one_chunk_and_the_last_chunks_are_small(
     assert all(size <= picking.SMALLEST for size in sizes[-workers:])
 
 
+@pytest.mark.parametrize("count", [3, 16, 100, 3000])
+def test_pictures_that_go_together_are_never_parted_but_at_the_end(count: int) -> None:
+    work = [Work(i, f"{i}.png") for i in range(count)]
+    sizes = [len(chunk) for chunk in picking.cut(work, 2, 16)]
+    assert sum(sizes) == count
+    assert all(size % 16 == 0 for size in sizes[:-1])
+    assert max(sizes) <= picking.LARGEST
+
+
 @pytest.mark.parametrize("asked", [{}, {"workers": 1024}])
 def test_this_machine_never_has_more_processes_than_cores(
     asked: dict[str, int], tmp_path: Path
