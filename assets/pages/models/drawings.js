@@ -74,7 +74,8 @@ export function confusion(found, colors) {
     const number = found.matrix[at][to], [label, said] = [found.labels[at], found.labels[to]];
     const shown = number ? count(number) : "·";
     const opens = number && found.run && label in colors && said in colors;
-    return opens ? h("a", { href: pictures(found.run ?? 0, { label, class: said }) }, shown) : shown;
+    const chosen = { label, class: said, measured: number };
+    return opens ? h("a", { href: pictures(found.run ?? 0, chosen) }, shown) : shown;
   };
   return h(
     "figure.figure",

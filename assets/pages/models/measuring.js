@@ -62,9 +62,9 @@ export async function judge(told, colors) {
   return show(`${chosen.name} beside ${name}`, job, colors);
 }
 
-/** @param {Model} told */
-function classifies(told) {
-  return told.metrics.accuracy !== undefined;
+/** Whether it gives each picture one class; also one that was never measured. @param {Model} told */
+export function classifies(told) {
+  return told.family === "classifier";
 }
 
 /** The fields that say by which images, and what counts as found where that are boxes. @param {Model} told */

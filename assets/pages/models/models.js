@@ -2,7 +2,7 @@
 
 import { ask } from "../../common/dialog.js";
 import { field, fill, h, select } from "../../common/dom.js";
-import { evaluate, judge } from "./measuring.js";
+import { classifies, evaluate, judge } from "./measuring.js";
 import { measured } from "./measured.js";
 import { mistakes } from "./mistakes.js";
 import { get, send } from "../../common/net.js";
@@ -241,7 +241,7 @@ class Models {
  */
 function beside(told, champion) {
   const figures = [told, champion].map((one) => `${one.name} ${share(worth(one))}`);
-  const name = told.metrics.accuracy === undefined ? "mAP@.5" : "Accuracy";
+  const name = classifies(told) ? "Accuracy" : "mAP@.5";
   return [
     h("p", {}, `${told.verdict} ${champion.name} is the champion.`),
     h("p.number", {}, `${name}, each on its own held-out images: ${figures.join(", ")}.`),

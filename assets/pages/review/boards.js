@@ -114,6 +114,7 @@ export async function boardTable(run, query) {
     h("div.spread", {}, h("h1", {}, `${kind.title} of run ${run}`), filters(kind, query, asked, lots)),
     h("p", {}, counted(kind, first.total, run)),
     behind(kind, asked),
+    changed(Number(query.get("measured")), first.total, asked),
     h(
       "div.panel",
       { onkeydown: (/** @type {KeyboardEvent} */ event) => walk(rows, event) },
@@ -172,8 +173,25 @@ function behind(kind, asked) {
     MARKS[mark] ?? (mark && "with a defect at that place"),
   ].filter(Boolean);
   if (!told.length) return null;
-  const clear = () => go(Object.fromEntries([...BEHIND, "class"].map((name) => [name, ""])));
+  const clear = () => go(Object.fromEntries([...BEHIND, "class", "measured"].map((name) => [name, ""])));
   return h("p.row", {}, `Only those ${told.join(", ")}. `, h("button.quiet", { onclick: clear }, "Show all"));
+}
+
+/**
+ * Why a figure of a measurement opens more or fewer pictures than it counted.
+ * @param {number} measured @param {number} now @param {URLSearchParams} asked
+ */
+function changed(measured, now, asked) {
+  const alone = [...asked.keys()].every((name) => ["sort", "label", "class"].includes(name));
+  if (!measured || !alone || measured === now) return null;
+  return h(
+    "p.quiet-text",
+    {},
+    `${
+      words.many(measured, "picture")
+    } when it was measured: since then pictures were given another class, ` +
+      "put away, or classes merged.",
+  );
 }
 
 /** @param {typeof OF_BOARDS} kind @param {number} total @param {number} run */

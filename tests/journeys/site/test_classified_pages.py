@@ -141,6 +141,44 @@ def test_a_cell_of_the_confusion_opens_its_pictures(
     expect(rows).to_have_count(1)
     expect(rows.get_by_role("link", name=f"{0:03}", exact=True)).to_be_visible()
     assert f"image={made[0]}" in (rows.get_by_role("link").last.get_attribute("href") or "")
+    expect(page.get_by_text("when it was measured")).to_have_count(0)
+
+
+def test_a_cell_that_opens_other_pictures_than_it_counted_says_why(
+    page: Page, site: Site, made: list[int]
+) -> None:
+    page.goto(f"{site.url}/?project={PROJECT}&tab=models")
+    counted = page.locator(".confusion tbody tr").nth(1).locator("a").first
+    assert (counted.inner_text(), len(made)) == ("1", 9)
+    counted.click()
+    expect(page.get_by_text("No picture is like that.")).to_be_visible()
+    expect(page.get_by_text("1 picture when it was measured: since then")).to_be_visible()
+    page.get_by_role("button", name="Show all").click()
+    expect(page.locator(".lp-boards tbody tr")).to_have_count(len(made))
+    expect(page.get_by_text("when it was measured")).to_have_count(0)
+
+
+def test_a_classifier_without_figures_is_not_asked_for_an_overlap(
+    page: Page, site: Site, made: list[int]
+) -> None:
+    assert made
+    with site.database.write.begin() as session:
+        project = catalogue.create(session, "unmeasured", Task.CLASSIFY, sorting.CLASSES).id
+        for _ in range(2):
+            one = registry.add(
+                session, project, "classifier", classes=sorting.CLASSES, snapshot_id=None,
+                parameters={},
+            )  # fmt: skip
+            registry.complete(session, one.id, site.files.put(b"other weights"), {})
+    page.goto(f"{site.url}/?project=unmeasured&tab=models")
+    shell = page.locator("#shell-models")
+    for name in ("Evaluate", "Judge a file …"):
+        shell.get_by_role("button", name=name, exact=True).click()
+        asked = page.locator("dialog[open]")
+        expect(asked.get_by_role("button").first).to_be_visible()
+        says_nothing_strange(asked)
+        page.keyboard.press("Escape")
+    says_nothing_strange(shell)
 
 
 @pytest.mark.parametrize("tab", ["annotate", "review"])
