@@ -135,7 +135,7 @@ class Models {
   draw(found) {
     const champion = found.find((one) => one.champion);
     const chosen = query().get("model") ?? champion?.name ?? found[0].name;
-    const whole = found.some((one) => one.metrics.accuracy !== undefined);
+    const whole = found.some(classifies);
     const worths = whole ? ["Accuracy", "Mean F1"] : ["mAP@.5", "mAP .5:.95"];
     const heads = ["Model", "Family", "State", ...worths, "Δ to champion", "Images", "Trained"];
     const focused = document.activeElement?.getAttribute("data-key");
