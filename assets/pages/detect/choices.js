@@ -1,5 +1,7 @@
 /** What the form of a detection offers, in words. */
 
+import { share } from "../../common/words.js";
+
 /** Which images may be looked at. */
 export const SOURCES = [
   ["all", "All images"],
@@ -45,4 +47,17 @@ export const TILES = [["auto", "In tiles where things would be too small to see"
 export function named(way) {
   const [runtime, precision] = way.split(" ");
   return `${TITLES[runtime] ?? runtime} ${precision}${precision === "int8" ? ", faster" : ""}`;
+}
+
+/**
+ * What each way was measured to be worth, in words behind its name.
+ * @param {import("../../common/answers.js").RuntimeWorth[]} found @param {boolean} whole whether pictures have one class
+ */
+export function worths(found, whole) {
+  /** @type {[string, string][]} */
+  const told = found.map((one) => [
+    `${one.runtime} ${one.precision}`,
+    whole ? `, accuracy ${share(one.accuracy)}` : `, mAP@.5 ${share(one.map50)}`,
+  ]);
+  return new Map(told);
 }

@@ -1,7 +1,7 @@
 /** Detect: run a model over images of the project, and try it on one picture. */
 
 import { carried } from "../../common/carried.js";
-import { ASKS, named, SOURCES, TILES, WAYS } from "./choices.js";
+import { ASKS, named, SOURCES, TILES, WAYS, worths } from "./choices.js";
 import { DEVICES } from "../../common/devices.js";
 import { field, fill, h, redraw, say, select } from "../../common/dom.js";
 import { FILTERS } from "../browse/filters.js";
@@ -225,11 +225,7 @@ class Detect {
     this.form.dataset.of = this.whole ? "classes" : "boxes";
     const { worth } = (name && (await this.foresight.expect(this.base(), name))) || { worth: [] };
     if (name !== this.model.value) return;
-    const measured = new Map(
-      worth.map((
-        /** @type {{runtime: string, precision: string, map50: number}} */ one,
-      ) => [`${one.runtime} ${one.precision}`, `, mAP@.5 ${share(one.map50)}`]),
-    );
+    const measured = worths(worth, this.whole);
     const chosen = this.runtime.value;
     const ways = [...new Set([...(WAYS[family ?? ""] ?? []), ...measured.keys()])];
     fill(
