@@ -1,6 +1,7 @@
 """The nouns of Loupe, as frozen dataclasses; may ask nothing else of Loupe.
 
-Rows of the database never leave backend; these do. Boxes are corners in float pixels of the original image, everywhere, and name their class.
+Rows of the database never leave backend; these do. Boxes are corners in float pixels of the
+original image, everywhere, and name their class.
 """
 
 from __future__ import annotations
