@@ -13,6 +13,7 @@ from backend.domain import Box
 from backend.jobs import claims, kinds, queue
 from backend.jobs.lanes import Lane
 from backend.labels import images, labelling
+from backend.models import snapshots
 from backend.review.doubts import inbox
 from backend.review.doubts.inbox import Raised
 from backend.review.doubts.scoring import Kind
@@ -27,7 +28,8 @@ NAME = "labels in doubt"
 def lay(site: Site, made: Boards) -> Box:
     """What a search has found that is over."""
     with site.database.write.begin() as session:
-        job = queue.enqueue(session, kinds.Doubts(made.project.id, 1)).id
+        frozen = snapshots.freeze(session, made.project.id, 0, "ana").id
+        job = queue.enqueue(session, kinds.Doubts(made.project.id, frozen)).id
         queue.cancel(session, job)
         return raise_doubts(session, made, job)
 
