@@ -11,10 +11,11 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend import spaces
 from backend.domain import State
 from backend.errors import Busy, Refused
 from backend.jobs import kinds, queue
-from backend.models import trainings
+from backend.models import registry, trainings
 from backend.models.choice import GOLDEN
 from backend.projects import catalogue
 from backend.storage.tables import ImageRow
@@ -52,7 +53,7 @@ def after_label(session: Session, project_id: int) -> None:
     count = labelled(session, project_id) if kept.get("on") else 0
     if not kept.get("on") or count < kept.get("at", 0) + EVERY:
         return
-    parameters = {"extra": {"grows": True}}
+    parameters = {"extra": {**_knobs(session, project_id), "grows": True}}
     try:
         with session.begin_nested():
             started = trainings.retrain(
@@ -65,6 +66,13 @@ def after_label(session: Session, project_id: int) -> None:
     except (Busy, Refused):  # one waits already, or there is too little yet: the next image asks
         return
     catalogue.set_option(session, project_id, OPTION, {"on": True, "at": count})
+
+
+def _knobs(session: Session, project_id: int) -> dict[str, Any]:
+    """What the best golden model was told of how it compares: the next one is told the same."""
+    best = registry.best(session, project_id, (GOLDEN,))
+    said = best.parameters.get("extra", {}) if best else {}
+    return {one.name: said[one.name] for one in spaces.knobs(GOLDEN) if one.name in said}
 
 
 def _kept(session: Session, project_id: int) -> dict[str, Any]:

@@ -87,6 +87,22 @@ def test_the_tenth_image_trains_and_then_proposes(database: Database, project: P
     assert propose.request["source"] == {"states": ["new"]}
 
 
+def test_what_the_best_golden_model_was_told_the_next_is_told_too(
+    database: Database, project: Project
+) -> None:
+    for map50, tolerance in ((0.9, 2.5), (0.4, 1.0)):
+        told = {"extra": {"tolerance": tolerance, "grows": True, "partner": {"name": "v9"}}}
+        with database.write.begin() as session:
+            made = registry.add(
+                session, project.id, "golden", classes=("open",), snapshot_id=None, parameters=told
+            )
+            registry.complete(session, made.id, f"{made.id:064x}", {"map50": map50})
+    want(database, project)
+    label(database, project, range(10))
+    (train,) = [job for job in jobs(database, project) if job.kind == "train"]
+    assert train.request["parameters"]["extra"] == {"tolerance": 2.5, "grows": True}
+
+
 def test_the_next_training_comes_ten_images_later(database: Database, project: Project) -> None:
     want(database, project)
     label(database, project, range(10))
