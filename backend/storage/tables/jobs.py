@@ -25,6 +25,7 @@ class JobRow(Base):
         Index("job_by_state", "state", "priority", "id"),
         unique_where("job_lock", "state = 'running'", "lock"),
         unique_where("job_queueing_lock", "state = 'queued' AND attempt = 0", "queueing_lock"),
+        Index("job_by_end", "finished"),
         NEVER_AGAIN,
     )
     id: Mapped[int] = mapped_column(Key, primary_key=True)

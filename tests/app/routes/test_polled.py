@@ -54,6 +54,7 @@ POLLED = (
     "/api/projects/{name}/overview",
     "/api/projects/{name}/benchmarks",
     "/api/projects/{name}/runs",
+    "/api/jobs/use",
 )
 POLLING = {
     "detect.js": ("jobs",),
@@ -163,6 +164,20 @@ def test_the_use_of_the_last_day_is_summed_by_kind_and_person(
     found = asking.get("/api/jobs/use").json()
     by = {one["author"]: one["jobs"] for one in found if one["title"] == "Check of the worker"}
     assert (by["ann"], by["bob"], "cay" in by) == (2, 1, False)
+
+
+def test_the_use_of_the_last_day_reads_no_jobs_of_long_ago(
+    filled: Premises, asking: TestClient
+) -> None:
+    with heard(filled.database) as statements:
+        asking.get("/api/jobs/use")
+    (asked,) = [one for one in statements if "job.finished" in one]
+    with filled.read() as session:
+        nothing = (None,) * asked.count("?")
+        found = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", nothing).all()
+    plan = str(found)
+    assert "job_by_end" in plan
+    assert "SCAN job" not in plan
 
 
 def test_a_cluster_tells_who_asked_for_what_it_carries_and_what_it_costs(tmp_path: Path) -> None:
