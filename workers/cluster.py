@@ -43,6 +43,7 @@ LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 OWN = {"include_dashboard": False}
 STRANGER = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"
 EVERY = 3.0
+SWEEP = 60.0
 LOOK = 0.5
 
 
@@ -147,11 +148,19 @@ def main(descriptor: int) -> None:
     line.say(_ready(settings, ray))
     if not settings.ray_address:
         Thread(target=_fall, args=(_vital(),), name="vital", daemon=True).start()
-    while True:
-        line.say(describe(ray))
-        if line.stopping.wait(EVERY):
-            break
+    _watch(line, ray)
     ray.shutdown()
+
+
+def _watch(line: wire.JobEnd, ray: Any) -> None:
+    """Describe it until the wire is cut, and keep what Ray writes within its bound."""
+    swept, taken = -SWEEP, 0.0
+    while True:
+        if time.monotonic() >= swept + SWEEP:
+            swept, taken = time.monotonic(), round(scratch.sweep() / 1e6, 1)
+        line.say({**describe(ray), "temp_mb": taken})
+        if line.stopping.wait(EVERY):
+            return
 
 
 def _refuse_open(settings: Settings, ray: Any) -> None:

@@ -35,7 +35,6 @@ class Keeper:
     _dead: Child | None = None
     _broken: bool = False
     _began: float = 0.0
-    temp_mb: float = 0.0
 
     def want(self, who: Child) -> None:
         """Tell the address to a job's process as soon as it is known."""
@@ -77,11 +76,11 @@ class Keeper:
         state = "ready" if self._ready else "starting" if self._child else "off"
         sees: Sight = {"state": state, "address": self._ready.get("address", "")}
         sees["cards"] = cards.can_be_had(self.settings)
-        sees["temp_mb"] = self.temp_mb
         sees["jobs"] = list(jobs.values())
         if self._seen:
             sees["nodes"] = [_with_jobs(node, jobs) for node in self._seen["nodes"]]
             sees["free"] = self._seen["free"]
+            sees["temp_mb"] = self._seen["temp_mb"]
         return sees
 
     def close(self) -> None:

@@ -251,7 +251,6 @@ class Worker:
 
     def _tidy(self) -> None:
         scratch.clear_dead()
-        self.keeper.temp_mb = round(scratch.sweep() / 1e6, 1)
         folders = journal.folder(self.settings.home, 0).parent
         ids = [int(one.name) for one in folders.glob("*") if one.name.removeprefix("-").isdecimal()]
         for id in ids:

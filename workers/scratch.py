@@ -19,7 +19,8 @@ from backend.jobs import holder
 
 NAME = "loupe-"
 TRIES = 20
-LOGS, MOST = "logs", 500_000_000  # where Ray's processes write, and from which size on it is swept
+# What Ray keeps in a folder, where its processes write there, and from which size on it is swept.
+SESSIONS, LOGS, MOST = "session_*", "logs", 500_000_000
 
 
 def folder(pid: int) -> Path:
@@ -76,12 +77,13 @@ def clear_dead() -> None:
 
 
 def sweep(most: int = MOST) -> int:
-    """Keep what Ray's processes have said within so many bytes, and tell how many our folders take.
+    """Keep what Ray's processes have said within so many bytes, and tell how many Ray's files take.
 
     Of those that have ended the oldest goes first; what is written down by the living stays.
     """
-    homes = folder(0).parent.glob(f"{NAME}{holder.space()}-*")
-    files = sorted(one for home in homes if _is_ours(home) for one in _files(home))
+    homes = [one for one in own().parent.glob(f"{NAME}{holder.space()}-*") if _is_ours(one)]
+    sessions = [one for home in homes for one in home.glob(SESSIONS) if _is_ours(one)]
+    files = sorted(one for session in sessions for one in _files(session))
     total = sum(size for _, _, size in files)
     for _, path, size in files:
         if total <= most:

@@ -43,8 +43,8 @@ class Node(Amounts):
 class Sight(TypedDict, total=False):
     """A worker's jobs and its cluster: off, starting or ready.
 
-    `cards` is whether its jobs could come by a card at all, `temp_mb` what the temp files of its
-    processes take, those of its own Ray cluster among them.
+    `cards` is whether its jobs could come by a card at all, `temp_mb` what the files take that Ray
+    keeps on its machine.
     """
 
     state: str

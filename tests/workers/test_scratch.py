@@ -60,13 +60,26 @@ def test_what_rays_dead_have_said_is_kept_within_a_bound(
     assert {one.name for one in logs.iterdir()} == set(names[3:])
 
 
+def test_what_is_not_rays_own_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pictures of a training may be large; Ray's logs are not to go for them."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    logs, laid_out = scratch.own() / "session_1" / "logs", scratch.own() / "pictures"
+    for folder in (logs, laid_out):
+        folder.mkdir(parents=True)
+        (folder / "worker_999999999.log").write_bytes(b"x" * 1000)
+    assert scratch.sweep(1000) == 1000
+    assert (logs / "worker_999999999.log").exists()
+
+
 def test_of_the_logs_of_several_workers_the_oldest_goes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     logs = {}
     for pid, times in ((999999997, (1, 4)), (999999998, (2, 3))):
-        folder = scratch.folder(pid) / "logs"
+        folder = scratch.folder(pid) / "session_1" / "logs"
         folder.mkdir(parents=True)
         for at in times:
             logs[at] = folder / f"worker-{at}_{pid}.log"
@@ -80,11 +93,11 @@ def test_what_others_have_laid_beside_our_temp_folders_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    logs = tmp_path / "theirs" / "logs"
+    logs = tmp_path / "theirs" / "session_1" / "logs"
     logs.mkdir(parents=True)
     (logs / "worker_999999999.log").write_bytes(b"x" * 1000)
     for number in (999999999, 2**40):  # a process has no such number
-        scratch.folder(number).symlink_to(logs.parent)
+        scratch.folder(number).symlink_to(logs.parents[1])
     scratch.clear_dead()
     assert scratch.sweep(0) == 0
     assert [one.name for one in logs.iterdir()] == ["worker_999999999.log"]

@@ -33,7 +33,7 @@ export function cluster(card) {
           `on ${one.host}, process ${one.pid}, since ${ago(one.started)}`,
           does(one.sees.jobs ?? []),
         ),
-        one.sees.temp_mb !== undefined && h("span", {}, h("b", {}, "Temp files "), size(one.sees.temp_mb)),
+        one.sees.temp_mb !== undefined && h("span", {}, h("b", {}, "Ray's files "), size(one.sees.temp_mb)),
         card.costs[one.name] &&
           h("span", {}, h("b", {}, "Costs "), `${card.costs[one.name].toFixed(2)} an hour`),
       ),
