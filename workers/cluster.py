@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import socket
 import subprocess
@@ -38,10 +39,21 @@ QUIET = {
     "RAY_ROTATION_BACKUP_COUNT": "1",
     "YOLO_VERBOSE": "false",
 }
+# How Ray tells of a cluster of another version: which it is, and which is ours.
+VERSIONS = re.compile(r"Version mismatch.*?" + r"Ray: (\S+).*?Python: (\S+).*?" * 2, re.DOTALL)
 # Ray's own way to stay on this machine, made for others than Linux: nobody else reaches a port.
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 OWN = {"include_dashboard": False}
-STRANGER = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"
+STRANGER = """
+import sys
+from ray._raylet import GcsClient
+from ray.exceptions import AuthenticationError
+try:
+    GcsClient(address=sys.argv[1])
+except AuthenticationError:
+    sys.exit(7)
+"""
+SENT_AWAY = 7  # what no Python ends with by itself
 EVERY = 3.0
 SWEEP = 60.0
 LOOK = 0.5
@@ -170,14 +182,14 @@ def _refuse_open(settings: Settings, ray: Any) -> None:
     """
     if not settings.ray_address or settings.ray_open:
         return
-    if not _asks(str(ray.get_runtime_context().gcs_address)):
+    if not asks(str(ray.get_runtime_context().gcs_address)):
         raise Refused(
             f"{_named(settings.ray_address)} asks nobody for a token, so whoever reaches it can "
             "run anything on it: start it with one, or allow it with LOUPE_RAY_OPEN=true."
         )
 
 
-def _asks(address: str) -> bool:
+def asks(address: str) -> bool:
     """Whether a stranger is sent away, tried by a process that shows no token, if we have one."""
     # In this mode Ray has found one where we do not look, as in a pod, or we had not come in.
     if not _has_token() and os.environ.get("RAY_AUTH_MODE") != "token":
@@ -187,10 +199,14 @@ def _asks(address: str) -> bool:
         apart.line(STRANGER, address),
         env={**bare, "RAY_AUTH_MODE": "disabled"},
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
         check=False,
     )
-    return tried.returncode != 0
+    if tried.returncode not in (0, SENT_AWAY):
+        raise Unavailable(
+            f"The Ray cluster at {address} did not answer who showed it no token; what Ray says "
+            "of that stands in logs/cluster.log."
+        )
+    return tried.returncode == SENT_AWAY
 
 
 def _fall(vital: list[psutil.Process]) -> None:
@@ -260,6 +276,12 @@ def _why_not(address: str, error: Exception) -> LoupeError:
         what = "refuses this machine's token" if _has_token() else "asks for a token"
         where = "RAY_AUTH_TOKEN or ~/.ray/auth_token"
         return Refused(f"{_named(address)} {what}: put the cluster's own into {where}.")
+    if found := VERSIONS.search(str(error)):
+        theirs, python, ours, own = found.groups()
+        return Refused(
+            f"{_named(address)} runs Ray {theirs} on Python {python}, this machine Ray {ours} on "
+            f"Python {own}: both must be of the same version."
+        )
     first = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     return Unavailable(f"{_named(address)} does not answer: {first}.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 import socket
 import subprocess
@@ -11,22 +12,36 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import psutil
 import pytest
 
 from backend.domain import JobState
+from backend.errors import Unavailable
 from backend.jobs import kinds, presence
 from backend.labels import samples
 from backend.models import registry, trainings
 from backend.runs import detection
 from backend.storage.files import Files
 from tests.workers import running
+from workers.cluster import asks
 
 pytestmark = pytest.mark.slow
 TOKEN = "0123456789abcdef" * 4
 HEAD = "from ray.scripts.scripts import main; main()"
+# What a cluster says of itself is overwritten: Ray knows no other way to be of another version.
+AGED = """
+import json, sys
+from ray._private.ray_constants import KV_NAMESPACE_CLUSTER
+from ray._common.usage.usage_constants import CLUSTER_METADATA_KEY
+from ray._raylet import GcsClient
+told = json.dumps({"ray_version": "2.0.0", "python_version": "3.7.1"}).encode()
+GcsClient(address=sys.argv[1]).internal_kv_put(
+    CLUSTER_METADATA_KEY, told, overwrite=True, namespace=KV_NAMESPACE_CLUSTER
+)
+"""
 
 
 @dataclass(frozen=True)
@@ -170,6 +185,30 @@ def test_a_cluster_that_is_not_there_is_told(house: running.House) -> None:
     told = house.until(house.put(check()), lambda job: job.failures > 0)
     assert told.message.startswith(
         f"The Ray cluster at {nowhere} (setting LOUPE_RAY_ADDRESS) does not answer: "
+    )
+
+
+def test_a_cluster_that_is_silent_to_a_stranger_has_not_asked_for_a_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAY_AUTH_TOKEN", TOKEN)
+    monkeypatch.setenv("RAY_gcs_rpc_server_reconnect_timeout_s", "1")
+    with pytest.raises(Unavailable, match="did not answer who showed it no token"):
+        asks(f"127.0.0.1:{running.free_port()}")
+
+
+def test_a_cluster_of_another_version_is_told_as_that(house: running.House) -> None:
+    with started(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN) as older:
+        own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
+        command = [sys.executable, "-c", AGED, older.address]
+        subprocess.run(command, env={**running.without_ray(), **own}, check=True)
+        house.start_worker(LOUPE_RAY_ADDRESS=older.address, RAY_AUTH_TOKEN=TOKEN)
+        job = house.until_ended(house.put(check()))
+    assert (job.state, job.attempt) == (JobState.FAILED, 1)
+    assert job.error == (
+        f"The Ray cluster at {older.address} (setting LOUPE_RAY_ADDRESS) runs Ray 2.0.0 on Python "
+        f"3.7.1, this machine Ray {version('ray')} on Python {platform.python_version()}: both "
+        "must be of the same version."
     )
 
 
