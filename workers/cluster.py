@@ -24,6 +24,7 @@ from backend import apart
 from backend import settings as all_settings
 from backend.errors import LoupeError, Refused, Unavailable
 from backend.jobs import journal
+from backend.projects import catalogue
 from backend.settings import Settings
 from workers import offline, scratch, wire
 from workers.context import Context
@@ -65,7 +66,17 @@ def join(context: Context) -> Any:
     ready = context.cluster()
     if ready.get("token"):
         os.environ.update(LOOPBACK, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=ready["token"])
-    return connect(ready["address"], f"loupe job {context.job.id} ({context.job.kind})")
+    return connect(ready["address"], _title(context))
+
+
+def _title(context: Context) -> str:
+    """What people know a job by; Ray may still hold what an attempt before this one has named."""
+    job, project = context.job, ""
+    if job.project_id is not None:
+        with context.database.read() as session:
+            project = f" {catalogue.get(session, job.project_id).name},"
+    again = f", attempt {job.attempt}" if job.attempt > 1 else ""
+    return f"loupe{project} job {job.id} ({job.kind}){again}"
 
 
 def connect(address: str, name: str = "loupe") -> Any:
@@ -93,6 +104,7 @@ def connect(address: str, name: str = "loupe") -> Any:
                     log_to_driver=False,
                     logging_level="ERROR",
                     namespace=name,
+                    job_config=ray.job_config.JobConfig(metadata={"job_name": name}),
                     **own,
                 )
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:

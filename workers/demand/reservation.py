@@ -17,7 +17,7 @@ from backend.errors import Refused, Unavailable
 from backend.jobs import needs
 from backend.jobs.needs import Need
 from backend.words import many
-from workers.demand import growth
+from workers.demand import growth, names
 from workers.demand.growth import Asking, Growth
 
 LOOK = 0.5  # seconds between looks at what has come
@@ -115,7 +115,8 @@ def check_patience(waited: float, sentence: str) -> None:
 
 def ask(ray: Any, need: Need) -> Reservation:
     """Ask for what is needed, and do not wait for it; the device is decided."""
-    group = ray.util.placement_group([need.bundle] * need.count, **_places(ray, need))
+    places, name = _places(ray, need), names.named(ray, f"room for {need}")
+    group = ray.util.placement_group([need.bundle] * need.count, name=name, **places)
     return Reservation(ray, need, group, Asking(ray, group.id.hex()))
 
 

@@ -25,6 +25,8 @@ from ray.train.v2._internal.execution.worker_group.placement_group_handle import
     DefaultPlacementGroupHandle,
 )
 
+from workers.demand import names
+
 Follow = Callable[[Any], None]
 
 
@@ -118,6 +120,7 @@ class StoppableTrainer(train_torch.TorchTrainer):  # type: ignore[misc]
 
 def _controller(lent: Any, what: Mapping[str, Any]) -> Any:
     variables = constants.get_env_vars_to_propagate()
-    options = {"num_cpus": 0, "runtime_env": {"env_vars": variables}}
+    name = names.named(ray, "steers the training")
+    options = {"num_cpus": 0, "name": name, "runtime_env": {"env_vars": variables}}
     given = {**what, "scaling_policy": Reserved(what["scaling_policy"].scaling_config)}
     return ray.remote(Controller).options(**options).remote(lent, **given)

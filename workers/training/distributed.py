@@ -20,7 +20,7 @@ from backend.jobs import needs
 from backend.jobs.needs import Need
 from backend.words import many
 from workers import cluster, offline
-from workers.demand import reservation
+from workers.demand import names, reservation
 from workers.demand.reservation import Reservation
 from workers.families.base import Reporter, Trained
 from workers.training import basics
@@ -72,7 +72,8 @@ def _in(held: Reservation, loop: Loop, task: TrainingTask, reporter: Reporter) -
 
     reporter.progress(0.0, f"Starting {many(held.need.count, 'training process', PROCESSES)}.")
     os.environ.update(QUICK)
-    mailbox = held.ray.remote(Mailbox).options(num_cpus=0).remote()
+    name = names.named(held.ray, "what the training says")
+    mailbox = held.ray.remote(Mailbox).options(num_cpus=0, name=name).remote()
     follow = functools.partial(_follow, mailbox, reporter, held)
     try:
         enter = functools.partial(_enter, loop, task, mailbox)

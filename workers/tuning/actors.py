@@ -16,7 +16,7 @@ from backend import families
 from backend.errors import Refused
 from backend.jobs import needs
 from backend.jobs.needs import Need
-from workers.demand import reservation
+from workers.demand import names, reservation
 from workers.demand.reservation import Reservation
 from workers.tuning.errands import Errand
 from workers.tuning.hands import Hand, Lost, Message
@@ -110,7 +110,8 @@ class Actors:
         self.first.release()
 
     def _started(self, held: Reservation) -> Actor:
-        options = {"max_restarts": 0, "max_concurrency": AT_A_TIME, **held.place()}
+        name = names.named(self.ray, "carries out trials")
+        options = {"max_restarts": 0, "max_concurrency": AT_A_TIME, "name": name, **held.place()}
         actor = self.make.options(**options).remote(self.cargo)
         folder = str(self.study.context.folder)
         return Actor(self.ray, held, actor, actor.hello.remote(folder))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import shutil
 import socket
@@ -31,6 +32,22 @@ from workers.cluster import asks
 pytestmark = pytest.mark.slow
 TOKEN = "0123456789abcdef" * 4
 HEAD = "from ray.scripts.scripts import main; main()"
+NAMES = """
+import json, sys
+from ray._private.state import GlobalState
+from ray._raylet import GcsClient, GcsClientOptions
+jobs = GcsClient(address=sys.argv[1]).get_all_job_info().values()
+named = [one.config.metadata["job_name"] for one in jobs if "job_name" in one.config.metadata]
+state = GlobalState()
+state._initialize_global_state(
+    GcsClientOptions.create(
+        sys.argv[1], None, allow_cluster_id_nil=True, fetch_cluster_id_if_nil=False
+    )
+)
+actors = [one["Name"] for one in state.actor_table(None).values()]
+groups = [one["name"] for one in state.placement_group_table().values()]
+print(json.dumps(named + actors + groups))
+"""
 # What a cluster says of itself is overwritten: Ray knows no other way to be of another version.
 AGED = """
 import json, sys
@@ -55,6 +72,16 @@ class Cluster:
     def processes(self, name: str) -> list[psutil.Process]:
         """Those of its processes whose command names this."""
         return [one for one in self.head.children(recursive=True) if name in running.line(one)]
+
+    def told(self) -> set[str]:
+        """What its own tools call all that was ever on it: jobs, actors, reservations."""
+        own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN, "RAY_USAGE_STATS_ENABLED": "0"}
+        command = [sys.executable, "-c", NAMES, self.address]
+        environment = {**running.without_ray(), **own}
+        told = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        return set(json.loads(told))
 
     def has_seen(self, actor: str) -> bool:
         """Whether an actor of that class has ever lived on it: each tells its log first."""
@@ -137,6 +164,16 @@ def test_training_and_detection_run_on_the_cluster_that_the_setting_names(
         (worker,) = presence.living(session)
         assert registry.details(session, started.model.id).provenance["cluster"] == cluster.address
     assert worker.sees["address"] == cluster.address
+    named = cluster.told()
+    for what in (f"boards, job {run} (detect)", f"boards, job {started.job.id} (train)"):
+        assert f"loupe {what}" in named
+    for what in (
+        f"job {run} (detect): looks, ",
+        f"job {started.job.id} (train): steers the training, ",
+        f"job {started.job.id} (train): what the training says, ",
+        f"job {started.job.id} (train): room for 1 core, ",
+    ):
+        assert any(one.startswith(f"loupe boards, {what}") for one in named), (what, named)
     house.stop()
     house.until_empty()
     until_open(int(cluster.address.rpartition(":")[2]))  # it is not ours to end

@@ -12,7 +12,7 @@ from typing import Any, Self
 from backend.errors import LoupeError, Unavailable
 from backend.jobs import needs
 from backend.jobs.needs import Need
-from workers.demand import reservation
+from workers.demand import names, reservation
 from workers.demand.reservation import Reservation
 from workers.engine.chunks import Chunk, ChunkResult
 from workers.engine.pools import copies, shipping
@@ -91,7 +91,8 @@ class RayPool:
         self._looked_around = 0.0
         self._cargo = ray.put(_cargo(setup))
         takes = held.place() if held else _takes(self._each)
-        self._make = ray.remote(looker).options(max_restarts=0, max_task_retries=0, **takes)
+        self._options = {"max_restarts": 0, "max_task_retries": 0, **takes}
+        self._make = ray.remote(looker)
 
     @property
     def size(self) -> int:
@@ -149,7 +150,8 @@ class RayPool:
 
     def _fill(self) -> None:
         for _ in range(self.size - len(self._hands)):
-            self._hands.append(RayHand(self._make.remote(self.setup, self._cargo)))
+            made = self._make.options(**self._options, name=names.named(self._ray, "looks"))
+            self._hands.append(RayHand(made.remote(self.setup, self._cargo)))
 
     def _feed(self, hand: RayHand, schedule: Schedule) -> None:
         if not hand.ready:
