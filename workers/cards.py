@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from backend.jobs import cards
+from backend.jobs import drivers
 
 
 def names() -> list[str]:
     """What each is called; where none can be, torch is not asked, which takes seconds to read."""
-    if not cards.driven():
+    if not drivers.driven():
         return []
     import torch
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend.jobs import needs, presence
+from backend.jobs import drivers, needs, presence
 from backend.settings import Settings, current
 
-DRIVERS = tuple(Path("/dev", name) for name in ("nvidiactl", "nvidia0", "dxg", "kfd"))
 NOWHERE = (
     "A GPU is asked for, and no machine here has one: ask for the device cpu, or name a cluster "
     "that has GPUs, or can start nodes with them, with LOUPE_RAY_ADDRESS."
 )
 
 
-def driven() -> bool:
-    """Whether this machine may have a card; elsewhere than on Linux there is no telling."""
-    return sys.platform != "linux" or any(driver.exists() for driver in DRIVERS)
-
-
 def can_be_had(settings: Settings) -> bool:
     """Whether a job of this machine may come by a card: its own, or one of a cluster."""
-    return bool(settings.ray_address) or driven()
+    return bool(settings.ray_address) or drivers.driven()
 
 
 def missing(session: Session, values: Mapping[str, Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend import settings
-from backend.jobs import cards, holder, presence
+from backend.jobs import cards, drivers, holder, presence
 from backend.storage.engine import Database
 
 GPU = {"device": "gpu"}
@@ -17,7 +17,7 @@ GPU = {"device": "gpu"}
 @pytest.fixture(autouse=True)
 def without_card(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine of which no driver knows a card."""
-    monkeypatch.setattr(cards, "DRIVERS", ())
+    monkeypatch.setattr(drivers, "DRIVERS", ())
     monkeypatch.delenv("LOUPE_RAY_ADDRESS", raising=False)
     settings.current.cache_clear()
     yield
@@ -49,5 +49,5 @@ def test_where_no_worker_lives_this_machine_is_looked_at(
     assert missing(sqlite, GPU) == []
     monkeypatch.delenv("LOUPE_RAY_ADDRESS")
     settings.current.cache_clear()
-    monkeypatch.setattr(cards, "DRIVERS", (tmp_path,))
+    monkeypatch.setattr(drivers, "DRIVERS", (tmp_path,))
     assert missing(sqlite, GPU) == []

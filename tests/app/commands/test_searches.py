@@ -7,7 +7,7 @@ import pytest
 from app import terminal
 from backend import settings
 from backend.domain import TrialState
-from backend.jobs import cards
+from backend.jobs import drivers
 from backend.models import searches, trials
 from backend.storage import engine
 from tests.app.conftest import Said
@@ -97,7 +97,7 @@ def test_a_search_that_makes_no_sense_is_one_sentence(loupe: Said) -> None:
 def test_nonsense_is_one_sentence_before_anything_begins(
     loupe: Said, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], sentence: str
 ) -> None:
-    monkeypatch.setattr(cards, "DRIVERS", ())
+    monkeypatch.setattr(drivers, "DRIVERS", ())
     loupe.json("sample", "demo", "--images", "12")
     code, out, told = loupe("tune", "demo", "--family", "golden", "--trials", "3", *more)
     assert (code, out) == (1, "")

@@ -1,11 +1,13 @@
-"""How busy a search keeps made-up devices: `python -m … [DEVICES] [TRIALS] [SECONDS] [SHARE]`.
+"""How busy a search keeps made-up devices, and what its own process takes of a core meanwhile.
 
+`python -m tests.benchmarks.models.search_devices [DEVICES] [TRIALS] [SECONDS] [SHARE] [--keep]`.
 Real Ray, one node, an actor a device; each trial sleeps as a card would compute. A device is busy
 as long as its trials last, from the first one's start to the last one's end as its process saw it.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -21,40 +24,25 @@ from backend import families, spaces
 from backend.domain import Task
 from backend.families import Family
 from backend.models import searches, trials
+from tests.benchmarks import results
+from tests.benchmarks.models import sleeping
+from tests.benchmarks.results import Figure
 from tests.workers.handlers import places
 from tests.workers.tuning import curves, nodes
 from workers import handlers, runner
-from workers.families.base import Parameters, Reporter, Trained, TrainingSet
 
-NAME = "sleeping"
-FAMILY = Family(NAME, "Sleeping", Task.DETECT, "tests.benchmarks.models.search_devices", {})
+FAMILY = Family(sleeping.NAME, "Sleeping", Task.DETECT, sleeping.__name__, {})
+HERE = "tests.benchmarks.models.search_devices"
 Spans = dict[str, list[tuple[float, float]]]
-load = curves.load
-
-
-def train(
-    data: TrainingSet, begin: Path | None, parameters: Parameters, reporter: Reporter, folder: Path
-) -> Trained:
-    """One epoch that takes its time."""
-    del data, begin
-    began = time.time()
-    time.sleep(float(parameters.extra["pause"]))
-    worth = curves.worth(parameters.learning_rate, 1)
-    reporter.epoch(1, 1, {"loss": 1.0, "map50": worth})
-    path = folder / "model.bin"
-    path.write_text("")
-    with (folder.parent.parent / "times.txt").open("a") as story:
-        story.write(f"{os.getpid()} {began} {time.time()}\n")
-    return Trained(path, {"map50": worth})
 
 
 def prepare() -> None:
     """Add the rows that every family has."""
-    families.FAMILIES[NAME] = FAMILY
-    spaces.TUNABLES[NAME] = (curves.RATE,)  # type: ignore[index]
+    families.FAMILIES[sleeping.NAME] = FAMILY
+    spaces.TUNABLES[sleeping.NAME] = (curves.RATE,)  # type: ignore[index]
 
 
-def main(devices: int, count: int, seconds: float, share: float) -> None:
+def main(devices: int, count: int, seconds: float, share: float, keep: bool) -> None:
     """One search; prints how busy devices and driver were."""
     prepare()
     with tempfile.TemporaryDirectory() as folder, nodes.cluster(devices, cores=128) as cluster:
@@ -62,7 +50,7 @@ def main(devices: int, count: int, seconds: float, share: float) -> None:
         project = place.sample(12)
         with place.database.write.begin() as session:
             begun = searches.ask(
-                session, project, NAME, trials=count, seed=1, share=share,
+                session, project, sleeping.NAME, trials=count, seed=1, share=share,
                 parameters={"epochs": 1, "learning_rate": 1e-4, "extra": {"pause": seconds}},
             )  # fmt: skip
         story = place.settings.home / "jobs" / str(begun.job.id) / "times.txt"
@@ -74,16 +62,24 @@ def main(devices: int, count: int, seconds: float, share: float) -> None:
         spans = _spans(story)
     names = {one.device for one in found}
     busy = [_busy(one) for one in spans.values()]
-    print(
-        f"{devices} devices, {count} trials of {seconds:g} s, share {share:g}: {len(busy)} actors, "
-        f"{len(names)} device names; busy mean {sum(busy) / len(busy):.1%}, least {min(busy):.1%}; "
-        f"driver {used / wall:.1%} of a core over {wall:.0f} s; load {os.getloadavg()[0]:.0f}"
-    )
+    asked = f"{devices} devices, {count} trials of {seconds:g} s, {share:g} of a device each"
+    rows = [
+        Figure("busy from its first trial to its last, of all places", sum(busy) / len(busy) * 100,
+               "%", f"{min(busy):.1%} to {max(busy):.1%}; {len(busy)} actors, {len(names)} places"),
+        Figure("of a core for the search's own process", used / wall * 100, "%",
+               f"{used:.1f} s of {wall:.0f}, load {os.getloadavg()[0]:.0f}"),
+    ]  # fmt: skip
+    for row in rows:
+        print(f"{asked}: {row.what}: {row.value:.1f} {row.unit} ({row.spread})")
+    if keep:
+        how = f"{devices} {count} {seconds:g} {share:g}"
+        told = [replace(row, value=round(row.value, 1), how=how) for row in rows]
+        results.keep("search_devices", told)
 
 
 def _start(home: Path, cluster: nodes.Nodes) -> subprocess.Popen[bytes]:
     own = {"LOUPE_HOME": str(home), "LOUPE_MLFLOW_URI": "off", **cluster.settings}
-    command = [sys.executable, "-m", FAMILY.module, "attempt", str(home)]
+    command = [sys.executable, "-m", HERE, "attempt", str(home)]
     return subprocess.Popen(command, env={**os.environ, **own})
 
 
@@ -129,9 +125,19 @@ def _attempt(home: Path) -> None:
     place.database.close()
 
 
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("devices", type=int, nargs="?", default=64)
+    parser.add_argument("trials", type=int, nargs="?", default=500)
+    parser.add_argument("seconds", type=float, nargs="?", default=10.0)
+    parser.add_argument("share", type=float, nargs="?", default=1.0)
+    parser.add_argument("--keep", action="store_true")
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["attempt"]:
         _attempt(Path(sys.argv[2]))
     else:
-        asked = [float(one) for one in sys.argv[1:]] + [64, 500, 10, 1][len(sys.argv) - 1 :]
-        main(int(asked[0]), int(asked[1]), asked[2], asked[3])
+        asked = _asked()
+        main(asked.devices, asked.trials, asked.seconds, asked.share, asked.keep)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from backend.jobs import cards as drivers
+from backend.jobs import drivers
 from workers import cards
 
 BARE = "import sys; from workers import cards; print(cards.device(), 'torch' in sys.modules)"
@@ -19,6 +19,15 @@ BARE = "import sys; from workers import cards; print(cards.device(), 'torch' in 
 def test_without_a_driver_torch_is_not_even_read() -> None:
     done = subprocess.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["cpu", "False"]
+
+
+def test_who_carries_out_trials_begins_without_the_database_and_torch() -> None:
+    """Each place of a cluster starts such a process."""
+    bare = (
+        "import sys; import workers.tuning.trier; print({'torch', 'sqlalchemy'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", bare], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 def test_where_a_driver_stands_torch_is_asked(
