@@ -1,11 +1,13 @@
 """What one process and two bring on this machine, beside the bare torch loop of the same network.
 
+    LOUPE_REAL_DATA=… python -m tests.benchmarks.models.scaling --every --keep
     LOUPE_REAL_DATA=… python -m tests.benchmarks.models.scaling --data facemask --family faster_rcnn
 
 The cluster benchmark of Loupe (`loupe benchmark --workers 1,2`) over a cluster of nodes that are
-raylets of this machine, and the bare loop, by turns; each process computes on one thread. The
-public example that this is held against says of its face masks and Faster R-CNN: 2.6 times as
-fast on two cards, and an efficiency of 10.6 % on 48 processes.
+raylets of this machine, and the bare loop, by turns; each process computes on one thread. `--every`
+does so for all families, strong and weak, on one node and two, and for made-up devices, each in a
+process of its own. The public example that this is held against says of its face masks and Faster
+R-CNN: 2.6 times as fast on two cards, and an efficiency of 10.6 % on 48 processes.
 """
 
 from __future__ import annotations
@@ -19,9 +21,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from mlflow import MlflowClient
+from mlflow.entities import Run
 
 from backend import settings
 from backend.domain import Task
@@ -30,7 +37,7 @@ from backend.labels import images, imports
 from backend.labels.images import NewImage
 from backend.models import trainings
 from backend.models.scaling import scalings
-from backend.models.scaling.scaling_plan import Plan
+from backend.models.scaling.scaling_plan import STRONG, Plan
 from backend.models.scaling.scaling_table import Line
 from backend.projects import catalogue
 from tests import real_data
@@ -39,16 +46,32 @@ from tests.benchmarks.results import Figure
 from tests.workers.families import drawn
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
+from tests.workers.scaling import devices
 from workers import cluster, data
 from workers.families.base import Parameters
 from workers.handlers.models import train
+from workers.tracking import store, telling
 from workers.training.basics import TrainingTask
 
 WEIGHTS = {
     "yolo": "yolo11n_recovered.pt",
     "faster_rcnn": "mobilenet_v2_imagenet_features.pth",
     "classifier": "",
+    devices.NAME: "",
 }
+MANY = (1, 2, 4, 8, 16, 32, 64)
+# What `--every` measures; weak, and made up, beside no bare loop.
+EVERY = (
+    "--family classifier --size 64 --images 480 --nodes 1 2",
+    "--family yolo --data drawn --nodes 1 2",
+    "--family faster_rcnn --data facemask --nodes 1 2",
+    "--family classifier --size 64 --images 480 --scaling weak",
+    "--family yolo --data drawn --scaling weak",
+    "--family faster_rcnn --data facemask --scaling weak",
+    f"--family {devices.NAME} --size 64 --images 96 --batch 64",
+)
+# What the public example of face masks on several cards says of itself.
+EXAMPLE = (("2 cards", 2.6, "×"), ("48 processes, of what they could bring", 10.6, "%"))
 
 
 def main() -> None:
@@ -64,12 +87,26 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, nargs="*", default=[1])
     parser.add_argument("--scaling", default="strong")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--every", action="store_true")
     asked = parser.parse_args()
+    if asked.every:
+        _measure_every(asked)
+        return
     with tempfile.TemporaryDirectory(prefix="lp", dir="/tmp") as folder:
         os.environ["LOUPE_HOME"] = f"{folder}/home"
         os.environ["LOUPE_RAY_ADDRESS"] = _nodes(max(asked.nodes))
         settings.current.cache_clear()
         _measure(Path(folder), asked)
+
+
+def _measure_every(asked: argparse.Namespace) -> None:
+    """One after the other, so that none inherits a cluster from another."""
+    for each in EVERY:
+        began = time.monotonic()
+        command = [sys.executable, "-m", "tests.benchmarks.models.scaling", *each.split()]
+        command += ["--rounds", str(asked.rounds), *["--keep"] * asked.keep]
+        subprocess.run(command, check=True)
+        print(f"{each}: {time.monotonic() - began:.0f} s\n", flush=True)
 
 
 def _nodes(count: int) -> str:
@@ -86,51 +123,81 @@ def _nodes(count: int) -> str:
 
 
 def _measure(folder: Path, asked: argparse.Namespace) -> None:
+    devices.prepare()
     place = places.make(folder / "home")
     project = _project(place, folder, asked)
-    bare: dict[int, list[float]] = {1: [], 2: []}
+    compared = asked.scaling == STRONG and asked.family != devices.NAME
+    bare: dict[int, list[float]] = {1: [], 2: []} if compared else {}
     tables: list[Sequence[Line]] = []
     print(f"{asked}, load {os.getloadavg()[0]:.1f}", flush=True)
     for number in range(asked.rounds):
-        for count in (1, 2):
+        for count in bare:
             bare[count].append(_bare(place, project, folder, asked, count))
-        tables.append(_ours(place, project, asked))
+        tables.append(_ours(place, project, asked, looks=compared and number == 0))
         print(f"round {number + 1}: bare {bare}, load {os.getloadavg()[0]:.1f}", flush=True)
         for line in tables[-1]:
             print(f"  {line}", flush=True)
-    _tell(asked, bare, tables)
+    told = _in_mlflow(place)
     place.database.close()
+    _tell(asked, bare, tables, told)
+
+
+def _in_mlflow(place: Place) -> list[Run]:
+    """What mlflow's own client reads of the benchmark's runs, once all was told."""
+    telling.Teller(place.database, place.settings, place.files, look=0.1, idle=0.5).run()
+    client = MlflowClient(tracking_uri=store.uri(place.settings))
+    known = [one.experiment_id for one in client.search_experiments()]
+    return [run for run in client.search_runs(known) if run.info.run_name.startswith("benchmark")]
 
 
 def _tell(
-    asked: argparse.Namespace, bare: dict[int, list[float]], tables: list[Sequence[Line]]
+    asked: argparse.Namespace,
+    bare: dict[int, list[float]],
+    tables: list[Sequence[Line]],
+    told: list[Run],
 ) -> None:
-    usual = {count: statistics.median(found) for count, found in bare.items()}
-    rows = [Figure("bare torch, speed-up of two processes", usual[2] / usual[1], "×", _range(
-        [two / one for one, two in zip(bare[1], bare[2], strict=True)]))]  # fmt: skip
-    for at, line in enumerate(tables[0]):
-        found = [table[at] for table in tables if table[at].rate]
-        for what, unit in (("rate", "images/s"), ("speedup", "×"), ("startup", "s")):
-            values = [float(getattr(each, what)) for each in found]
-            if values:
-                told = f"{line.name}: {what}"
-                rows.append(Figure(told, statistics.median(values), unit, _range(values)))
-        if line.value is not None:
-            rows.append(Figure(f"{line.name}: loss", line.loss or 0.0, ""))
-            rows.append(
-                Figure(f"{line.name}: {line.figure}", line.value, "", f"{line.interval}; beside "
-                       f"the first {line.difference_interval}, equal: {line.equal}")
-            )  # fmt: skip
+    rows = [*_bare_rows(bare), *(row for line in tables[0] for row in _rows(line, tables))]
+    if asked.data == "facemask" and bare:
+        rows += [Figure(f"the public example, {what}", at, unit) for what, at, unit in EXAMPLE]
+    figures = [run for run in told if "rate" in run.data.metrics]
+    rows.append(Figure("runs in mlflow, each with its images a second", len(figures), ""))
     how = (
-        f"python -m tests.benchmarks.models.scaling --family {asked.family} --data {asked.data} "
-        f"--images {asked.images} --size {asked.size} --nodes {' '.join(map(str, asked.nodes))} "
-        f"--scaling {asked.scaling}"
+        f"--family {asked.family} --data {asked.data} --images {asked.images} --size {asked.size} "
+        f"--epochs {asked.epochs} --batch {asked.batch} --rounds {asked.rounds} "
+        f"--nodes {' '.join(map(str, asked.nodes))} --scaling {asked.scaling}"
     )
     for row in rows:
         print(f"{row.what}: {row.value:.3f} {row.unit} ({row.spread})")
     if asked.keep:
-        results.keep("scaling", [Figure(r.what, round(r.value, 3), r.unit, r.spread, how=how)
-                                 for r in rows])  # fmt: skip
+        results.keep("scaling", [replace(row, value=round(row.value, 3), how=how) for row in rows])
+
+
+def _bare_rows(bare: dict[int, list[float]]) -> Iterator[Figure]:
+    for count, found in bare.items():
+        what = f"bare torch, {count} on 1 node: images/s"
+        yield Figure(what, statistics.median(found), "images/s", _range(found))
+    if bare:
+        found = [two / one for one, two in zip(bare[1], bare[2], strict=True)]
+        yield Figure(
+            "bare torch, 2 on 1 node: speed-up", statistics.median(found), "×", _range(found)
+        )
+
+
+def _rows(line: Line, tables: list[Sequence[Line]]) -> Iterator[Figure]:
+    """The medians of a configuration over all rounds, and what it learned in the first one."""
+    found = [one for table in tables for one in table if one.name == line.name and one.rate]
+    kinds = (("rate", "images/s"), ("speedup", "×"), ("efficiency", "×"), ("startup", "s"))
+    for what, unit in kinds:
+        values = [float(value) for one in found if (value := getattr(one, what)) is not None]
+        if values:
+            yield Figure(f"{line.name}: {what}", statistics.median(values), unit, _range(values))
+    if line.value is not None:
+        yield Figure(f"{line.name}: loss", line.loss or 0.0, "")
+        beside = f"; beside the first {line.difference_interval}, equal: {line.equal}"
+        worth = f"{line.interval}{beside * (line.equal is not None)}"
+        yield Figure(f"{line.name}: {line.figure}", line.value, "", worth)
+    if line.error:
+        yield Figure(f"{line.name}: not measured", 0.0, "", line.error)
 
 
 def _range(values: Sequence[float]) -> str:
@@ -138,8 +205,8 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _project(place: Place, folder: Path, asked: argparse.Namespace) -> int:
-    if asked.family == "classifier":
-        return _shapes(place, folder, asked.images)
+    if asked.family in ("classifier", devices.NAME):
+        return shapes(place, folder, asked.images)
     if asked.data == "drawn":
         return place.sample(asked.images)
     source, chosen = real_data.unpacked("facemask"), folder / "faces"
@@ -154,7 +221,8 @@ def _project(place: Place, folder: Path, asked: argparse.Namespace) -> int:
         return catalogue.find(session, "faces").id
 
 
-def _shapes(place: Place, folder: Path, count: int) -> int:
+def shapes(place: Place, folder: Path, count: int) -> int:
+    """A project of drawn pictures with a class each; gives its id."""
     single = drawn.single(folder / "pictures", count)
     with place.database.write.begin() as session:
         project = catalogue.create(session, "parts", Task.CLASSIFY, drawn.CLASSES).id
@@ -178,8 +246,9 @@ def _start(asked: argparse.Namespace) -> str:
     return str(real_data.weights() / name) if name else "scratch"
 
 
-def _ours(place: Place, project: int, asked: argparse.Namespace) -> Sequence[Line]:
-    plan = Plan((1, 2), asked.nodes, (1, 2), asked.scaling, 1, "cpu", 1)
+def _ours(place: Place, project: int, asked: argparse.Namespace, looks: bool) -> Sequence[Line]:
+    counts, actors = MANY if asked.family == devices.NAME else (1, 2), (1, 2) if looks else ()
+    plan = Plan(counts, asked.nodes, actors, asked.scaling, 1, "cpu", 1)
     with place.database.write.begin() as session:
         job = scalings.ask(
             session, project, asked.family, plan, start=_start(asked), parameters=_values(asked),
