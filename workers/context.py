@@ -84,6 +84,11 @@ class Context:
         if text:
             log.info("%s %s", text, dict(data) if data else "")
 
+    def tell(self, session: Session, text: str) -> None:
+        """A line of the story, with what else a transaction of the caller keeps."""
+        journal.write(session, self.job.id, text)
+        log.info("%s", text)
+
     def log(self, text: str) -> None:
         """A line for the job's log file and for its story."""
         self.event(text)

@@ -26,6 +26,7 @@ from workers.data import LaidOut
 from workers.tuning import nested
 
 TRIED = 0.9
+HEAR = 0.2  # seconds between two looks at what people have said of a search
 STOPPED = "A person stopped the search."
 STOPPED_TRIAL = "A person stopped it."
 Curve = list[tuple[int, float]]
@@ -132,11 +133,12 @@ class Study:
 
         def write(session: Session) -> Trial:
             nested.end(session, self.search, trial, state)
-            return trials.end(session, trial, state, seconds=seconds, **how)
+            over = trials.end(session, trial, state, seconds=seconds, **how)
+            self.context.tell(session, self._sentence(over))
+            return over
 
         ended = self._keep(write)
         self.sweep()
-        self.context.log(self._sentence(ended))
         return ended
 
     def judge(self, trial: Trial, epochs: int) -> None:
@@ -205,8 +207,13 @@ class Study:
         return drawn
 
     def _count(self, session: Session) -> None:
-        """Count what was searched, and hear what people have said meanwhile."""
+        """Count what was searched, and hear what people have said meanwhile.
+
+        Where trials are short, not with each of their steps.
+        """
         now = time.monotonic()
+        if now - self.counted < HEAR:
+            return
         self.search = searches.count(session, self.search.id, now - self.counted)
         self.counted = now
 

@@ -128,7 +128,7 @@ def test_a_search_of_which_nothing_came_says_why(place: Place) -> None:
 
 
 def test_a_person_stops_a_trial_and_then_all(place: Place) -> None:
-    begun = ask(place, place.sample(IMAGES), trials=50, parameters={"extra": {"pause": 0.01}})
+    begun = ask(place, place.sample(IMAGES), trials=50, parameters={"extra": {"pause": 0.05}})
     job = place.claim()
     context = place.context(job)
 
