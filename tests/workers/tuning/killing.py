@@ -50,24 +50,25 @@ def searched(home: Path, count: int, kills: int, seed: int) -> Ended:
         )  # fmt: skip
     story = home / "jobs" / str(begun.job.id) / "epochs.txt"
     chance, killed = random.Random(seed), 0
-    while _state(place, begun.job.id) not in (JobState.DONE, JobState.FAILED):
-        process = _start(home)
+    while state(place, begun.job.id) not in (JobState.DONE, JobState.FAILED):
+        process = start(home)
         if killed < kills:
-            _wait(process, story, chance)
-            killed += _kill(place, process, begun.job.id)
+            wait(process, story, chance)
+            killed += kill(place, process, begun.job.id)
         process.wait()
-    found = _ended(place, begun, story, killed)
+    found = ended(place, begun, story, killed)
     place.database.close()
     return found
 
 
-def _start(home: Path) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "LOUPE_HOME": str(home), "LOUPE_MLFLOW_URI": "off"}
+def start(home: Path, **own: str) -> subprocess.Popen[bytes]:
+    """A process that carries the search out, as a worker would start it."""
+    environment = {**os.environ, "LOUPE_HOME": str(home), "LOUPE_MLFLOW_URI": "off", **own}
     command = [sys.executable, "-m", "tests.workers.tuning.attempt", str(home)]
     return subprocess.Popen(command, env=environment)
 
 
-def _wait(process: subprocess.Popen[bytes], story: Path, chance: random.Random) -> None:
+def wait(process: subprocess.Popen[bytes], story: Path, chance: random.Random) -> None:
     """Until a few more epochs are done, and then a part of the next one."""
     wanted = _count(story) + chance.randrange(1, 4)
     while process.poll() is None and _count(story) < wanted:
@@ -79,7 +80,7 @@ def _count(story: Path) -> int:
     return len(story.read_text().splitlines()) if story.is_file() else 0
 
 
-def _kill(place: Place, process: subprocess.Popen[bytes], job_id: int) -> int:
+def kill(place: Place, process: subprocess.Popen[bytes], job_id: int) -> int:
     """Kill it, and free its job as a worker would; 0 where it had come to its end."""
     process.kill()
     process.wait()
@@ -90,12 +91,14 @@ def _kill(place: Place, process: subprocess.Popen[bytes], job_id: int) -> int:
     return len(running)
 
 
-def _state(place: Place, job_id: int) -> JobState:
+def state(place: Place, job_id: int) -> JobState:
+    """How the search's job stands."""
     with place.database.read() as session:
         return queue.get(session, job_id).state
 
 
-def _ended(place: Place, begun: searches.Begun, story: Path, kills: int) -> Ended:
+def ended(place: Place, begun: searches.Begun, story: Path, kills: int) -> Ended:
+    """What it has come to."""
     with place.database.read() as session:
         search = searches.get(session, begun.search.id)
         found = trials.of_search(session, search.id)

@@ -30,7 +30,21 @@ class Nodes:
     """Where it is, and the process of each node; the first one is the head."""
 
     address: str
-    nodes: Sequence[subprocess.Popen[bytes]]
+    folder: Path
+    gpus: Sequence[int]
+    cores: int
+    nodes: list[subprocess.Popen[bytes]]
+
+    def start(self, number: int) -> subprocess.Popen[bytes]:
+        """A node as it was asked for; once more where it was killed, the head before the others."""
+        if number == 0:
+            port = self.address.rpartition(":")[2]
+            options = ["--head", f"--port={port}", "--include-dashboard=false"]
+            options.append(f"--temp-dir={self.folder}")
+        else:
+            options = [f"--address={self.address}"]
+        options += [f"--num-cpus={self.cores}", f"--num-gpus={self.gpus[number]}"]
+        return _node(self.folder / f"{number}.log", options)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -55,19 +69,13 @@ class Nodes:
 def cluster(*gpus: int, cores: int = 1) -> Iterator[Nodes]:
     """A node for each number of cards; they end with all that runs on them."""
     folder = Path(tempfile.mkdtemp(prefix="ln", dir="/tmp"))
-    address = f"127.0.0.1:{running.free_port()}"
-    started: list[subprocess.Popen[bytes]] = []
+    made = Nodes(f"127.0.0.1:{running.free_port()}", folder, gpus, cores, [])
     try:
-        for number, cards in enumerate(gpus):
-            port = address.rpartition(":")[2]
-            where = ["--head", f"--port={port}", "--include-dashboard=false"]
-            where += [f"--temp-dir={folder}"]
-            options = where if number == 0 else [f"--address={address}"]
-            options += [f"--num-cpus={cores}", f"--num-gpus={cards}"]
-            started.append(_node(folder / f"{number}.log", options))
-        yield Nodes(address, started)
+        for number in range(len(gpus)):
+            made.nodes.append(made.start(number))
+        yield made
     finally:
-        for one in started:
+        for one in made.nodes:
             end(one)
         shutil.rmtree(folder, ignore_errors=True)
 
