@@ -75,7 +75,9 @@ def import_(
     masks: Annotated[
         str, typer.Option(help="Masks beside pictures become boxes by instance or colour; or skip.")
     ] = "",
-    lot: Annotated[str, typer.Option(help="Lot of pictures whose source names none.")] = "",
+    lot: Annotated[
+        str, typer.Option(help="Lot of all that comes; pictures stand below its name.")
+    ] = "",
     columns: Annotated[str, typer.Option(help="Of a table: file=COLUMN,image=COLUMN, …")] = "",
     only: Annotated[str, typer.Option(help="Of a table: rows with COLUMN=VALUE.")] = "",
     pictures: Annotated[

@@ -132,7 +132,7 @@ class Import(Asked):
     name: str = Field("upload.zip", max_length=200, description="its ending says what it is")
     format: str = Field("auto", max_length=20)
     masks: str = Field("", max_length=20)
-    lot: str = Field("", max_length=300)
+    lot: str = Field("", max_length=300, description="of all that comes; it stands below its name")
 
 
 class Export(Asked):

@@ -129,7 +129,7 @@ def _one(board: str, said: set[str], joined: Joined) -> str:
         return ""
     lot = next(iter(told), "")
     try:
-        imports.check_lot(lot)
+        imports.check_group(lot)
     except Invalid as error:
         joined.problems.append(f"{board}: {error}")
         return ""

@@ -187,7 +187,7 @@ class Register(Request):
 class Import(Request):
     """Read pictures and boxes from a place into a project; `masks` says how, where it has any.
 
-    `lot` is the group of pictures for which the place names none.
+    `lot` is the group of all that comes; without it, pictures have the groups that the place names.
     """
 
     kind: ClassVar[str] = "import"

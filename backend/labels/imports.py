@@ -7,6 +7,7 @@ can be killed and run again: what is there is skipped, what is missing is added.
 from __future__ import annotations
 
 import itertools
+import posixpath
 import shutil
 import tempfile
 import time
@@ -28,7 +29,7 @@ from backend.formats.source import tree
 from backend.formats.source.tree import Tree
 from backend.formats.strange import unread
 from backend.jobs import holder
-from backend.labels import images, intake
+from backend.labels import images, intake, lots
 from backend.labels.intake import Counts, Ready
 from backend.previews.first_look import FirstLook
 from backend.projects import catalogue, classes
@@ -76,7 +77,8 @@ class Imported:
 class Into:
     """Where an import goes; the project is made if need be.
 
-    `lot` is the group of pictures for which the source names none; a golden serves every lot.
+    `lot` is the group of all pictures that come, and they stand below its name, since stations
+    call the boards of every lot alike; a golden serves every lot.
     `fence` is called first in every transaction that writes, `progress` with the pictures done
     and all pictures; either may raise to end the import.
     """
@@ -141,10 +143,17 @@ def take(into: Into, found: Iterable[Found], total: int, settings: Settings) -> 
 
 
 def check_lot(lot: str) -> None:
+    """Refuse what cannot be the name of a group, and of a folder; nothing is none."""
+    check_group(lot)
+    if (lot and posixpath.normpath(f"a/{lot}") != f"a/{lot}") or "\\" in lot:
+        raise Invalid(f"A lot is the folder of its pictures, and {lot!r} cannot be one.")
+
+
+def check_group(name: str) -> None:
     """Refuse what cannot be the name of a group; nothing is none."""
-    if len(lot) > goldens.LONGEST_GROUP or not lot.isprintable() or lot != lot.strip():
+    if len(name) > goldens.LONGEST_GROUP or not name.isprintable() or name != name.strip():
         raise Invalid("A lot is named by up to 300 printable characters, without spaces around.")
-    images.refuse_none(lot)
+    images.refuse_none(name)
 
 
 @dataclass(slots=True)
@@ -187,7 +196,8 @@ class _Import:
         self._find_project()
         with ThreadPoolExecutor(THREADS, "import") as pool:
             decoded: Iterable[Ready | Problem] = ()
-            for chunk in _chunks(self._items(found)):
+            lot = lots.Lot(self.into.lot, lambda name: self._known([name]).get(name))
+            for chunk in _chunks(self._items(lot.placed(found))):
                 there = self._known([item.name for item in chunk])
                 known = [there.get(item.name) for item in chunk]
                 kept = itertools.repeat(self.into.files), itertools.repeat(self.look)
@@ -205,8 +215,7 @@ class _Import:
                 self.of_images |= one.of_images
             else:
                 self._look_at(one)
-                lot = "" if one.is_golden else self.into.lot
-                yield replace(one, group=one.group or lot, labelled=self._labelled(one))
+                yield replace(one, labelled=self._labelled(one))
 
     def _look_at(self, item: Item) -> None:
         """Whoever sorts pictures is told of the first whose folders were taken for no classes."""

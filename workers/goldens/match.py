@@ -44,9 +44,13 @@ class Candidates:
         """The goldens of the image's group, else those whose name its own begins with, else all."""
         if image.group and image.group in self._groups:
             return self._groups[image.group]
-        stem = _stem(image.name)
+        bare = image.name.removeprefix(f"{image.group}/")
+        return self._begun(image.name) or self._begun(bare) or self._all
+
+    def _begun(self, name: str) -> list[Target]:
+        stem = _stem(name)
         begun = (self._names.get(stem[:end], ()) for end in range(1, len(stem) + 1))
-        return [golden for some in begun for golden in some] or self._all
+        return [golden for some in begun for golden in some]
 
 
 def _stem(name: str) -> str:

@@ -224,13 +224,13 @@ function look(of, wanted, lot, after) {
   return send("POST", base, { ...wanted, source: { groups: [lot] }, key: token(), after: after ?? null });
 }
 
-/** What an import leaves out of a lot: pictures of the project stay in the lot that they have. @param {Record<string, any>} result @returns {string[]} */
+/** What an import leaves out of a lot. @param {Record<string, any>} result @returns {string[]} */
 function lacking({ problems = [], skipped = 0 }) {
   const lost = problems.slice(0, LISTED).map((/** @type {{file: string, reason: string}} */ one) =>
     `${one.file}: ${one.reason}`
   );
   if (problems.length > LISTED) lost.push(`and ${count(problems.length - LISTED)} more`);
-  if (skipped) lost.push(`${many(skipped, "picture")} there already, in the lot from before`);
+  if (skipped) lost.push(`${many(skipped, "picture")} there already`);
   return lost;
 }
 

@@ -59,7 +59,7 @@ export async function importInto(into) {
       masks,
       "Pictures that tell of each pixel of another one what it is, in a folder such as masks.",
     ),
-    field("Lot", lot, "The lot of those pictures for which the source names none."),
+    field("Lot", lot, "The lot of all that comes; the pictures stand below its name."),
   ]);
   if (!yes) return;
   await attempt(() =>

@@ -58,7 +58,7 @@ def test_uploaded_pictures_become_images_and_the_upload_goes(
     assert work(premises).result["images"] == 1
     assert not (premises.settings.uploads / f"{project.id}-{token}").exists()
     with premises.read() as session:
-        new = gallery.parse([("text", "new"), ("group", "lot 7")])
+        new = gallery.parse([("text", "lot 7/new.png"), ("group", "lot 7")])
         assert gallery.page(session, project.id, new).total == 1
 
 

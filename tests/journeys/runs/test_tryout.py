@@ -82,7 +82,7 @@ def test_dropped_pictures_show_their_boxes_at_once_and_are_stored_only_when_aske
     desk.get_by_role("textbox", name=re.compile("^Lot")).fill(" lot 7 ")
     desk.get_by_role("button", name="Add these 2 pictures to the project").click()
     expect(desk.get_by_text("2 pictures added.")).to_be_visible()
-    lots = {path.name: "lot 7" for path in pictures}
+    lots = {f"lot 7/{path.name}": "lot 7" for path in pictures}
     with working.database.read.begin() as session:
         stored = gallery.every(session, other.id, gallery.Filter())
         assert {one.image.name: one.image.group for one in stored}.items() >= lots.items()

@@ -79,6 +79,13 @@ def test_group_goes_before_name_and_name_before_look() -> None:
     assert candidates.of(Target(3, "c.png", "c")) == [first, second]
 
 
+def test_below_its_lot_an_image_finds_the_golden_of_its_name() -> None:
+    shared, own = Target(1, "a7_golden.png", "a"), Target(2, "B/a7_golden.png", "b")
+    candidates = match.Candidates([shared, own, Target(3, "a5.png", "c")])
+    assert candidates.of(Target(4, "A/a7_012.png", "d", "", "A")) == [shared]
+    assert candidates.of(Target(5, "B/a7_012.png", "e", "", "B")) == [own]
+
+
 def shifted(place: Place) -> Project:
     """A project with one board that lies 5 pixels right and 3 above of its golden."""
     clean = boards.golden(4)

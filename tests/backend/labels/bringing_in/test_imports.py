@@ -53,19 +53,6 @@ def test_a_source_comes_in_with_labels_and_splits(house: House, tmp_path: Path) 
     assert house.classes() == ["scratch", "dent"]
 
 
-def test_pictures_whose_source_names_no_group_come_into_the_lot_that_is_named(
-    house: House, tmp_path: Path
-) -> None:
-    names = ("a.jpg", "b.jpg", "goldens/g.jpg")
-    told: dict[str, bytes | str] = {n: drawn.picture(shade=s) for s, n in enumerate(names)}
-    told["goldens.csv"] = "picture,golden,group\na.jpg,g.jpg,lot 1\n"
-    house.bring(drawn.lay(tmp_path / "in", told), lot="lot 7")
-    groups = {name: one.group for name, one in house.images().items()}
-    assert groups.items() >= {"a.jpg": "lot 1", "b.jpg": "lot 7"}.items()
-    with pytest.raises(Invalid, match="A lot is named by"):
-        house.bring(tmp_path / "in", lot="lot\n7")
-
-
 def test_it_works_on_every_database(
     database: engine.Database, files: Files, tmp_path: Path
 ) -> None:
