@@ -18,7 +18,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from backend.errors import Invalid, Unavailable
 from backend.settings import Settings
-from backend.storage import doors, same_file
+from backend.storage import doors, fingerprints, same_file
 from backend.storage.tables import Base
 from backend.storage.writers import turns
 
@@ -204,3 +204,4 @@ def _prepare_sqlite(connection: DBAPIConnection, record: ConnectionPoolEntry) ->
         "foreign_keys=ON",
     ):
         raw.execute(f"PRAGMA {pragma}")
+    fingerprints.install(raw)

@@ -17,7 +17,7 @@ from backend.domain import State
 from backend.review import tally, views
 from backend.review.overview import adding, sums, totals
 from backend.review.overview.adding import PART, Added
-from backend.storage import engine
+from backend.storage import engine, fingerprints
 from backend.storage.classes import class_names
 from backend.storage.tables import (
     BoardMarkRow,
@@ -139,9 +139,13 @@ def _forget(session: Session, run_id: int, part: int) -> None:
 
 def _hold(session: Session, run_id: int) -> bool:
     """Let nobody else write of a run; tells whether its project is still there."""
-    there = select(RunRow.id).join(ProjectRow, ProjectRow.id == RunRow.project_id)
-    there = there.where(RunRow.id == run_id, ProjectRow.removed.is_(None))
-    return session.scalar(there.with_for_update(of=RunRow)) is not None
+    of_run = select(RunRow.project_id).where(RunRow.id == run_id).scalar_subquery()
+    there = select(ProjectRow.id).where(ProjectRow.id == of_run, ProjectRow.removed.is_(None))
+    # Who removes the project waits, and then takes away what is written here as well.
+    if session.scalar(there.with_for_update(read=True)) is None:
+        return False
+    held = select(RunRow.id).where(RunRow.id == run_id).with_for_update()
+    return session.scalar(held) is not None
 
 
 def _take(session: Session, statement: Any) -> None:
@@ -190,7 +194,7 @@ class _Now:
         self.projects: dict[int, int] = {}
         self.ends: dict[int, str] = {}
         self.rules: dict[int, str] = {}
-        self.labels: dict[int, dict[int, list[Any]]] = {}
+        self.labels: dict[int, dict[int, list[int]]] = {}
 
     def mark(self, run_id: int, part: int, said: Iterable[int]) -> str:
         """What a part stands on."""
@@ -203,26 +207,26 @@ class _Now:
         if project not in self.rules:
             self.rules[project] = _rule(self.session, project)
             self.labels[project] = _labels(self.session, project)
-        there = sorted(self.labels[project].get(part, []))
+        there = self.labels[project].get(part, [])
         return _digest([self.rules[project], list(said), there, self.ends[run_id]])
 
 
-def _labels(session: Session, project_id: int) -> dict[int, list[Any]]:
-    """What tells, part by part and lot by lot, that images or their labels are others."""
+def _labels(session: Session, project_id: int) -> dict[int, list[int]]:
+    """What tells, part by part, that images, their lots or their labels are others."""
     row = ImageRow
-    part, place = (row.id // PART).label("part"), row.id % PART
+    part, place = (row.id // PART).label("part"), row.id % PART + 1
     done = func.sum(case((row.state == State.DONE, 1), else_=0))
-    # Of squares, too: as many images for as many others may have the same sum.
+    goldens = func.sum(case((row.is_golden, 1), else_=0))
+    # Of squares, too: as many images for as many others may have the same sum. The place beside
+    # the lot tells two images that have changed theirs for each other's.
     which = func.sum(row.id), func.sum(place * place)
+    lots = func.sum(fingerprints.of(session.connection(), row.group) * place * place * place)
     query = (
-        select(part, row.group, func.count(), func.sum(row.version), *which, done)
-        .where(row.project_id == project_id, row.is_golden.is_(False), row.deleted.is_(None))
-        .group_by(part, row.group)
+        select(part, func.count(), func.sum(row.version), *which, lots, done, goldens)
+        .where(row.project_id == project_id, row.deleted.is_(None))
+        .group_by(part)
     )
-    found: defaultdict[int, list[Any]] = defaultdict(list)
-    for at, *told in session.execute(query):
-        found[at].append([told[0], *map(int, told[1:])])
-    return found
+    return {at: [int(one) for one in told] for at, *told in session.execute(query)}
 
 
 def _rule(session: Session, project_id: int) -> str:

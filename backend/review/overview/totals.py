@@ -28,31 +28,33 @@ def add(session: Session, run_id: int, change: Mapping[Key, Row]) -> None:
 
 
 def _add(session: Session, table: Any, run_id: int, change: Mapping[Key, Row]) -> None:
-    lots, days = {key[0] for key in change}, {key[1] for key in change}
-    # More than what changed, where lots and days cross; it is written as it was.
-    crossed = table.run_id == run_id, table.group.in_(lots), table.day.in_(days)
-    kept = _kept(session, table, crossed)
-    for key, row in change.items():
-        kept[key] = kept.get(key, 0) + row
-    session.execute(delete(table).where(*crossed).execution_options(synchronize_session=False))
     written = _lot if table is BoardSumRow else _class
-    rows = [{"run_id": run_id, **written(key, row)} for key, row in kept.items() if row.any()]
+    rows: list[dict[str, Any]] = []
+    for day in sorted({key[1] for key in change}):
+        of_day = {key: row for key, row in change.items() if key[1] == day}
+        lots = {key[0] for key in of_day}
+        touched = table.run_id == run_id, table.group.in_(lots), table.day == day
+        kept = _kept(session, table, touched)
+        for key, row in of_day.items():
+            kept[key] = kept.get(key, 0) + row
+        session.execute(delete(table).where(*touched).execution_options(synchronize_session=False))
+        rows += [{"run_id": run_id, **written(key, row)} for key, row in kept.items() if row.any()]
     engine.bulk_insert(session, table, rows)
 
 
-def _kept(session: Session, table: Any, crossed: Any) -> dict[Key, Row]:
+def _kept(session: Session, table: Any, touched: Any) -> dict[Key, Row]:
     if table is BoardSumRow:
         query = select(table.group, table.day, *(getattr(table, name) for name in LOT_COLUMNS))
         return {
             (lot, day, LOT, ""): _row(numbers)
-            for lot, day, *numbers in session.execute(query.where(*crossed))
+            for lot, day, *numbers in session.execute(query.where(*touched))
         }
     counted = (table.defects, table.boards, table.right, table.escapes, table.false_calls)
     named = (table.group, table.day, table.class_id, table.label)
     return {
         (lot, day, number, label): _row(numbers) + sums.unpacked([spread], COUNTED)
         for lot, day, number, label, spread, *numbers in session.execute(
-            select(*named, table.spread, *counted).where(*crossed)
+            select(*named, table.spread, *counted).where(*touched)
         )
     }
 

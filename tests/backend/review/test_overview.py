@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from concurrent import futures
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -210,6 +212,7 @@ def test_in_doubt_is_what_nobody_has_judged_and_a_score_hardly_decides(line: Dat
             one
             for one in seen
             if not one.verdict_by
+            and one.item.image.state is not State.DONE
             and any(
                 abs(found.score - tally.least(rule.rule, found.label)) <= 0.1
                 for found in one.detections
@@ -339,8 +342,21 @@ def swapped(session: Session) -> None:
     images.set_group(session, [ids["08"], ids["14"], ids["17"]], "A")
 
 
+def changed_places(session: Session) -> None:
+    """Two boards that have each other's lot now, so that each lot has as many as before."""
+    ids = at(session)
+    images.set_group(session, [ids["04"]], "B")
+    images.set_group(session, [ids["05"]], "A")
+
+
 def put_away(session: Session) -> None:
     images.put_away(session, [at(session)["09"]])
+
+
+def golden_put_away(session: Session) -> None:
+    """A golden that was a board when the run saw it."""
+    gone = {"is_golden": True, "deleted": datetime.now(UTC)}
+    session.execute(update(ImageRow).where(ImageRow.id == at(session)["09"]).values(gone))
 
 
 def brought_back(session: Session) -> None:
@@ -353,8 +369,11 @@ def kinds(session: Session) -> Any:
 
 @pytest.mark.parametrize(
     "change",
-    [save, judge, stricter, severer, renamed, merged, regrouped, swapped, put_away, brought_back],
-)
+    [
+        save, judge, stricter, severer, renamed, merged, regrouped, swapped, changed_places,
+        put_away, golden_put_away, brought_back,
+    ],
+)  # fmt: skip
 def test_whatever_changes_is_added_up_anew(line: Database, change: Any) -> None:
     before = overview(line)
     assert stale(line) == []
@@ -531,6 +550,29 @@ def test_nothing_is_kept_of_a_project_that_is_being_removed(line: Database) -> N
         removal.begin(session, project, "line", "ana")
         keeping.keep(session, RUN, added, mark)
     assert marks(line) == {}
+
+
+def test_a_removal_takes_away_what_is_written_beside_it(line: Database) -> None:
+    keeping.refresh(line.read.begin, line.write.begin, [RUN], 0.0)
+    with line.read.begin() as session:
+        project = views.project_of(session, RUN)
+        ((part, mark),) = keeping.stale(session, [RUN])[RUN]
+        added = adding.add_up(session, RUN, part)
+    with ThreadPoolExecutor(1) as beside:
+        with line.write.begin() as session:
+            keeping.keep(session, RUN, added, mark)
+            removing = beside.submit(remove, line, project)
+            assert not futures.wait([removing], 0.5).done
+        removing.result()
+    with line.read.begin() as session:
+        for row in (PartSumRow, BoardMarkRow, ClassSumRow, BoardSumRow):
+            assert session.scalar(select(func.count()).select_from(row)) == 0
+
+
+def remove(database: Database, project: int) -> None:
+    with database.write.begin() as session:
+        removal.begin(session, project, "line", "ana")
+    removal.finish(database, project)
 
 
 def test_nothing_kept_outlives_its_part(line: Database) -> None:
