@@ -40,6 +40,8 @@ const WHOLE = {
   class: ["Class", { none: "None" }],
   proposals: ["A model's answer", { yes: "Has one", no: "Has none" }],
 };
+/** @type {[string, string][]} */
+const DAYS = [["since", "From this day"], ["until", "To this day"]];
 const SHOWN = 8;
 
 export class Filters {
@@ -55,7 +57,9 @@ export class Filters {
     );
     this.lists = h("div", { style: { display: "grid", gap: "16px" } });
     this.clear = h("button.quiet", { onclick: () => this.clearAll() }, "Clear filters");
-    this.element = h("aside.filters", { "aria-label": "Filters" }, this.search, this.lists, this.clear);
+    this.days = DAYS.map(([name, label]) => day(name, label));
+    const came = h("fieldset", {}, h("legend", {}, "Came"), h("div.row", {}, this.days));
+    this.element = h("aside.filters", { "aria-label": "Filters" }, this.search, this.lists, came, this.clear);
     /** @type {Set<string>} */
     this.open = new Set();
     /** @type {ImageCounts | null} */
@@ -106,7 +110,10 @@ export class Filters {
         return this.group(name, title, words, orders[name], chosen, looks);
       }),
     );
-    this.lists.append(days(chosen));
+    for (const input of this.days) {
+      // Half a date is none yet: to set one would take away what somebody is writing.
+      if (document.activeElement !== input) input.value = chosen.get(input.name) ?? "";
+    }
     this.clear.hidden = ![...chosen.keys()].some((name) => name !== "sort");
     if (focused) {
       /** @type {HTMLElement|null} */ (this.lists.querySelector(`[data-filter="${CSS.escape(focused)}"]`))
@@ -173,26 +180,18 @@ export class Filters {
   }
 }
 
-/** From which day to which the pictures came. @param {URLSearchParams} chosen */
-function days(chosen) {
-  /** @param {string} name @param {string} label */
-  const day = (name, label) =>
-    h("input", {
-      type: "date",
-      value: chosen.get(name) ?? "",
-      "aria-label": label,
-      title: label,
-      data: { filter: name },
-      max: "2999-12-31",
-      onchange: (/** @type {any} */ event) => {
-        const { value } = event.target;
-        if (!value || value >= "1900") go({ [name]: value }); // of 2026 the first key makes the year 2
-      },
-    });
-  return h(
-    "fieldset",
-    {},
-    h("legend", {}, "Came"),
-    h("div.row", {}, day("since", "From this day"), day("until", "To this day")),
-  );
+/** From which day, or to which, the pictures came. @param {string} name @param {string} label */
+function day(name, label) {
+  return h("input", {
+    type: "date",
+    name,
+    "aria-label": label,
+    title: label,
+    data: { filter: name },
+    max: "2999-12-31",
+    onchange: (/** @type {any} */ event) => {
+      const { value } = event.target;
+      if (!value || value >= "1900") go({ [name]: value }); // of 2026 the first key makes the year 2
+    },
+  });
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from backend.domain import Detection, Project, Run, RunImage, Split
 from backend.labels import bulk, gallery, labelling
@@ -169,3 +169,19 @@ def test_a_filter_is_set_and_an_image_opened_by_keys_alone(
     place = page.locator("#shell-annotate .lp-place")
     expect(place).to_have_text(f"2 / {len(wanted)}")
     expect(page.locator("#shell-annotate .lp-file")).to_have_text(wanted[1])
+
+
+def test_half_a_date_stays_while_the_filters_are_counted(page: Page, project: Project) -> None:
+    opened(page, project)
+    held: list[Route] = []
+    page.route("**/images/counts?**", held.append)
+    with page.expect_request("**/images/counts?**"):
+        line(page, "State", "Done").click()
+    page.get_by_label("From this day").focus()
+    page.keyboard.type("0304")
+    page.unroute("**/images/counts?**")
+    for one in held:
+        one.continue_()
+    expect(page.get_by_role("button", name="Clear filters")).to_be_visible()
+    page.keyboard.type("2026")
+    page.wait_for_url("**since=2026-03-04**")
