@@ -5,7 +5,7 @@ import { h } from "../../common/dom.js";
 /** @typedef {{x1: number, y1: number, x2: number, y2: number, color: string, dashed: boolean}} Mark */
 
 const SVG = "http://www.w3.org/2000/svg";
-const MOST_MARKS = 100;
+export const MOST_MARKS = 100;
 
 /** @param {{sha256: string, width: number, height: number}} of @param {Mark[]} marks */
 export function marked(of, marks) {

@@ -5,7 +5,7 @@ import * as net from "../../common/net.js";
 import { go } from "../../common/site.js";
 import * as words from "../../common/words.js";
 import { short } from "../../desk/panel/panel.js";
-import { marked } from "./marked.js";
+import { marked, MOST_MARKS } from "./marked.js";
 
 /**
  * @typedef {import("../../common/answers.js").ReviewedRun} Run
@@ -16,6 +16,11 @@ import { marked } from "./marked.js";
  * @typedef {import("../../common/answers.js").ChangedImage} Change
  */
 
+const HOW = [{ name: "Gained", color: "var(--good)", dashed: false }, {
+  name: "Lost",
+  color: "var(--bad)",
+  dashed: true,
+}];
 const EXPORTS = [["html", "Report"], ["csv", "CSV"], ["parquet", "Parquet"], ["coco", "COCO"]];
 
 const HEADS = [
@@ -115,7 +120,7 @@ export async function comparison(project, run, against) {
         h(
           "table",
           {},
-          h("thead", {}, h("tr", {}, ["", "Image", "Gained", "Lost"].map((name) => h("th", {}, name)))),
+          h("thead", {}, h("tr", {}, ["", "Image"].map((name) => h("th", {}, name)), HOW.map(heading))),
           h("tbody", {}, found.changes.map(line)),
         ),
       ),
@@ -123,11 +128,20 @@ export async function comparison(project, run, against) {
   );
 }
 
-/** What an image has gained, drawn through, and lost, dashed. @param {Change} change */
+/** How gained and lost boxes are drawn, beside what they are. @param {typeof HOW[number]} how */
+function heading({ name, color, dashed }) {
+  const line = h("i.lp-line", { "aria-hidden": "true" });
+  line.style.borderTop = `2px ${dashed ? "dashed" : "solid"} ${color}`;
+  return h("th", {}, name, " ", line);
+}
+
+/** What an image has gained, drawn through, and lost, dashed; of both, where they are many. @param {Change} change */
 function shown({ gained, lost, ...of }) {
+  const [more, less] = HOW;
+  const half = MOST_MARKS / 2;
   const marks = [
-    ...gained.map((one) => ({ ...one, color: "var(--good)", dashed: false })),
-    ...lost.map((one) => ({ ...one, color: "var(--bad)", dashed: true })),
+    ...gained.slice(0, Math.max(half, MOST_MARKS - lost.length)).map((one) => ({ ...one, ...more })),
+    ...lost.slice(0, Math.max(half, MOST_MARKS - gained.length)).map((one) => ({ ...one, ...less })),
   ];
   return of.sha256 ? marked(of, marks) : [];
 }
