@@ -75,7 +75,8 @@ def fails(session: Session, run_id: int, image_id: Any) -> ColumnElement[bool]:
 def doubtful(session: Session, run_id: int, image_id: Any) -> ColumnElement[bool]:
     """Whether a detection that nobody has judged lies near the score from which it fails a board.
 
-    Of classified pictures: whether the rule asks a person.
+    Where people are done with the labels, they have seen it. Of classified pictures: whether the
+    rule asks a person.
     """
     if closing.by_answer(session, run_id):
         return of(session, run_id, image_id, "ask")
@@ -87,12 +88,13 @@ def doubtful(session: Session, run_id: int, image_id: Any) -> ColumnElement[bool
         & DetectionRow.score.between(tally.least(rule, name) - NEAR, tally.least(rule, name) + NEAR)
         for name in severe
     )
-    return exists().where(
+    hardly = exists().where(
         DetectionRow.run_id == run_id,
         DetectionRow.image_id == image_id,
         or_(false(), *near),
         ~_judged(run_id),
     )
+    return hardly & ~exists().where(ImageRow.id == image_id, ImageRow.state == State.DONE)
 
 
 def shows(

@@ -79,10 +79,10 @@ def boards(
         ids = agenda.ids(session, run, choice, PART, after)
         found = verdicts.of(session, run, ids)
         total = 0 if after else agenda.counts(session, run, choice)[0]
-        lost = [] if after else verdicts.unreadable(session, run)
+        unread, lost = (0, []) if after else verdicts.unreadable(session, run, PART)
     more = ids[-1] if len(ids) == PART else 0
     cards = [_card(one) for one in found]
-    return BoardsOfRun(project, total, more, cards, len(lost), lost[:PART])
+    return BoardsOfRun(project, total, more, cards, unread, lost)
 
 
 def _card(one: StandingBoard) -> BoardCard:

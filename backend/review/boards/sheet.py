@@ -89,6 +89,7 @@ class RunSheet:
     classes: tuple[ClassLine, ...]
     worst: tuple[StandingBoard, ...]
     failing: tuple[StandingBoard, ...]
+    unread: int
     unreadable: tuple[UnreadPicture, ...]
     judges: dict[str, int]
     said: dict[str, int]
@@ -142,6 +143,7 @@ def read(session: Session, run_id: int) -> RunSheet:
     """The sheet of a run as its boards stand now."""
     run = findings.get(session, run_id)
     added = _added(verdicts.ruled(session, run_id), verdicts.every(session, run_id))
+    unread, first = verdicts.unreadable(session, run_id, MOST_LISTED)
     return RunSheet(
         run,
         catalogue.get(session, views.project_of(session, run_id)),
@@ -152,7 +154,8 @@ def read(session: Session, run_id: int) -> RunSheet:
         tuple(added.classes()),
         tuple(added.worst),
         tuple(added.failing),
-        tuple(verdicts.unreadable(session, run_id)),
+        unread,
+        tuple(first),
         dict(added.judges.most_common()),
         _said(session, run_id),
         _seen(session, run_id),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend import families, matching
@@ -176,8 +176,10 @@ def every(session: Session, run_id: int) -> Iterator[list[StandingBoard]]:
         after = part[-1].image.id
 
 
-def unreadable(session: Session, run_id: int) -> list[UnreadPicture]:
-    """The pictures that the run could not read."""
+def unreadable(session: Session, run_id: int, most: int) -> tuple[int, list[UnreadPicture]]:
+    """How many pictures the run could not read, and the first of them."""
     row = RunImageRow
-    query = select(row.name, row.error).where(row.run_id == run_id, row.status != "ok")
-    return [UnreadPicture(name, error) for name, error in session.execute(query.order_by(row.name))]
+    unread = row.run_id == run_id, row.status != "ok"
+    number = session.scalar(select(func.count()).select_from(row).where(*unread)) or 0
+    query = select(row.name, row.error).where(*unread).order_by(row.name).limit(most)
+    return number, [UnreadPicture(name, error) for name, error in session.execute(query)]

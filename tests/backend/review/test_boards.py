@@ -133,6 +133,7 @@ def test_the_sheet_adds_up_what_the_boards_say(session: Session) -> None:
     assert {one[0] for one in told} == {"spur", "short", "scratch"}
     assert told[-1][3] == 1.0
     assert [(one.name, one.error) for one in read.unreadable] == [("broken", "It is cut off.")]
+    assert read.unread == 1
     assert read.judges == {"bo": 1}
     assert read.worst[0].image.name == "both"
 
