@@ -42,7 +42,7 @@ KINDS: Mapping[int, type[LoupeError]] = {
     422: Invalid,
 }
 AGAIN = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-Report = Literal["csv", "parquet", "coco", "html"]
+Report = Literal["csv", "parquet", "coco", "html", "pdf"]
 T = TypeVar("T")
 
 

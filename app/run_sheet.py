@@ -1,4 +1,4 @@
-"""A run as one page that can be sent: HTML that asks for nothing from outside, also on paper."""
+"""A run as one page that can be sent: HTML that asks for nothing from outside, or its PDF."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from backend.review import tally
 from backend.review.boards.sheet import MOST_LISTED, RunSheet
 from backend.review.boards.verdicts import StandingBoard, StandingDefect
 
+HTML, PDF = "html", "pdf"
+KINDS = (HTML, PDF)
 TEMPLATE = "run_sheet.html"
 STYLE = "styles/run_sheet.css"
 CROPS = 3
@@ -49,10 +51,18 @@ class Shown:
     lost: str = ""
 
 
-def write(read: RunSheet, previews: Previews, author: str) -> Iterator[bytes]:
-    """The page, part by part; what is wrong is said before the first of them."""
+def write(read: RunSheet, previews: Previews, author: str, kind: str = HTML) -> Iterator[bytes]:
+    """The page, or the PDF of it, part by part; what is wrong is said before the first of them."""
     shown = [_shown(previews, read, board) for board in read.worst]
-    return _parts(read, shown, author)
+    parts = _parts(read, shown, author)
+    return parts if kind == HTML else _paper(read, parts)
+
+
+def _paper(read: RunSheet, parts: Iterator[bytes]) -> Iterator[bytes]:
+    from app.paper import printing  # which takes a third of a second, and few ask for it
+
+    page = b"".join(parts).decode()
+    yield printing.write(page, f"{read.project.name}, run {read.run.id}")
 
 
 def _parts(read: RunSheet, shown: list[Shown], author: str) -> Iterator[bytes]:

@@ -22,12 +22,13 @@ from backend.review.tally import Figures
 from backend.storage import engine
 from backend.words import many
 
-Format = Literal["csv", "parquet", "coco", "html"]
+Format = Literal["csv", "parquet", "coco", "html", "pdf"]
 SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".parquet": "parquet",
     ".json": "coco",
     ".html": "html",
+    ".pdf": "pdf",
 }
 Run = Annotated[int, typer.Argument(help="Number of the run.")]
 
@@ -49,8 +50,8 @@ def report(
 ) -> None:
     """Write what a run found, and what people said of it, to a file: a table, COCO or a page.
 
-    The suffix says which: .csv, .parquet, .json for COCO, or .html for a page that can be sent
-    and printed: yield, defects, the worst boards, who judged.
+    The suffix says which: .csv, .parquet, .json for COCO, or .html and .pdf for a page that can
+    be sent: yield, defects, the worst boards, who judged.
 
     Example: loupe report 12 run-12.parquet
     """
@@ -68,11 +69,11 @@ def report(
 
 
 def _parts(at: Tools, session: Session, run: int, format_name: Format) -> Iterable[bytes]:
-    if format_name != "html":
+    if format_name not in run_sheet.KINDS:
         return reports.write(session, run, format_name)
     engine.at_one_moment(session)
     with tools.pictures(at) as pictures:
-        return run_sheet.write(sheet.read(session, run), pictures, tools.me())
+        return run_sheet.write(sheet.read(session, run), pictures, tools.me(), format_name)
 
 
 def _format(out: Path) -> Format:

@@ -89,7 +89,7 @@ class Decisions(Asked):
 class ReportForm(Asked):
     """The kind of file."""
 
-    format: Literal["csv", "parquet", "coco", "html"] = "csv"
+    format: Literal["csv", "parquet", "coco", "html", "pdf"] = "csv"
 
 
 def decide(desk: Desk, run: int, asked: Decisions) -> Decided:

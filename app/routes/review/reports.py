@@ -31,8 +31,9 @@ KINDS = {
     "parquet": "application/vnd.apache.parquet",
     "coco": "application/json",
     "html": "text/html; charset=utf-8",
+    "pdf": "application/pdf",
 }
-ENDINGS = {"csv": "csv", "parquet": "parquet", "coco": "json", "html": "html"}
+ENDINGS = {"csv": "csv", "parquet": "parquet", "coco": "json", "html": "html", "pdf": "pdf"}
 PART = 1_000_000
 
 
@@ -137,8 +138,8 @@ def _written(at: premises.Premises, run: int, name: str) -> BinaryIO:
     at.settings.exports.mkdir(parents=True, exist_ok=True)
     with ExitStack() as unwritten:
         file = unwritten.enter_context(TemporaryFile(dir=at.settings.exports))
-        if name == "html":
-            file.writelines(_page(at, run))
+        if name in run_sheet.KINDS:
+            file.writelines(_page(at, run, name))
         else:
             with at.read() as session:
                 views.project_of(session, run)
@@ -147,12 +148,12 @@ def _written(at: premises.Premises, run: int, name: str) -> BinaryIO:
     return file
 
 
-def _page(at: premises.Premises, run: int) -> Iterator[bytes]:
+def _page(at: premises.Premises, run: int, name: str) -> Iterator[bytes]:
     """Its pictures are made once the database has been asked."""
     with at.read() as session:
         engine.at_one_moment(session)
         read = sheet.read(session, run)
-    return run_sheet.write(read, at.previews, at.asker.name if at.asker else "")
+    return run_sheet.write(read, at.previews, at.asker.name if at.asker else "", name)
 
 
 def _parts(written: BinaryIO) -> Iterator[bytes]:

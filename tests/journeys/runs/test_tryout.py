@@ -24,6 +24,7 @@ from backend.review.boards import sheet
 from backend.runs import detection
 from backend.sample import boards as drawn_boards
 from backend.storage import findings
+from tests import printed
 from tests.journeys import boards, conftest
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
@@ -234,15 +235,35 @@ def test_a_lot_is_dropped_judged_reviewed_and_reported(
     desk.keyboard.press("Enter")
     _review_five(desk, working)
     with working.database.read.begin() as session:
-        counted = session.execute(text(COUNTED), {"run": run}).one()
+        counted = {name: tuple(n) for name, *n in session.execute(text(COUNTED), {"run": run})}
         read = sheet.read(session, run)
-    assert sum(read.judges.values()) == counted.judged == 5
+    assert {name: boards for name, (boards, _) in counted.items()} == {
+        name: number
+        for name, number in (("fail", read.counted.failed), ("pass", read.counted.passed))
+        if number
+    }
+    assert sum(judged for _, judged in counted.values()) == sum(read.judges.values()) == 5
     _report(desk, run, tmp_path, read)
 
 
 COUNTED = """
-    SELECT COUNT(DISTINCT image_id) AS judged FROM decision
-    WHERE run_id = :run AND idx IS NULL AND verdict IN ('pass', 'fail') AND undoes IS NULL
+    WITH said AS (
+        SELECT s.image_id, s.verdict FROM decision s
+        WHERE s.run_id = :run AND s.undoes IS NULL AND s.id = (
+            SELECT max(n.id) FROM decision n WHERE n.run_id = :run AND n.image_id = s.image_id
+            AND n.idx IS NULL AND n.verdict IN ('pass', 'fail'))
+    ), ruled AS (
+        SELECT r.image_id, EXISTS (SELECT 1 FROM box b WHERE b.image_id = r.image_id)
+            OR EXISTS (
+                SELECT 1 FROM detection d
+                WHERE d.run_id = :run AND d.image_id = r.image_id AND d.score >= .5
+                AND NOT EXISTS (SELECT 1 FROM decision n WHERE n.run_id = :run
+                                AND n.image_id = d.image_id AND n.idx = d.idx)) AS fails
+        FROM run_image r WHERE r.run_id = :run AND r.status = 'ok'
+    )
+    SELECT coalesce(said.verdict, CASE WHEN ruled.fails THEN 'fail' ELSE 'pass' END) AS verdict,
+           count(*) AS boards, count(said.image_id) AS judged
+    FROM ruled LEFT JOIN said ON said.image_id = ruled.image_id GROUP BY 1
 """
 
 
@@ -300,3 +321,11 @@ def _report(page: Page, run: int, folder: Path, read: sheet.RunSheet) -> None:
         expect(row).to_contain_text(str(line.defects))
     assert opened.pdf().startswith(b"%PDF")
     opened.close()
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="PDF", exact=True).click()
+    paper = printed.text(downloading.value.path().read_bytes())
+    assert f"{read.counted.failed}failed" in paper
+    assert f"{read.counted.passed}passed" in paper
+    assert printed.bare(f"yield ({100 * (read.counted.interval or [0])[0]:.1f} %") in paper
+    for line in read.classes:
+        assert f"{line.name}{line.defects}{line.boards}" in paper
