@@ -27,7 +27,7 @@ def add_to(cli: typer.Typer) -> None:
     """Make these commands of `loupe`."""
     cli.command()(sample)
     cli.command("import")(import_)
-    for command in (export, lots, crops):
+    for command in (export, boards, lots, crops):
         cli.command()(command)
 
 
@@ -145,6 +145,35 @@ def lots(
     if found.problems:
         told = many(len(found.problems), "board")
         raise Refused(f"{told} could not be given a lot; everything else is done.")
+
+
+def boards(
+    project: Annotated[str, typer.Argument(help="Name of the project.")],
+    table: Annotated[
+        Path, typer.Argument(help="CSV with a line an image or a lot: image,line,product.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Keep what a table says of boards (line, product, side, date, serial), to filter by it.
+
+    Its first line names the columns; `image` or `lot` says of what a line is. An empty cell takes
+    away what was said.
+
+    Example: loupe boards boards boards.csv
+    """
+    from backend.labels import board_tables
+
+    with tools.open_tools() as at:
+        found = board_tables.join(at.database, project, table)
+    if as_json:
+        terminal.document({"project": project, **asdict(found)})
+    else:
+        terminal.say(str(found))
+        for problem in found.problems[:SHOWN]:
+            terminal.warn(str(problem))
+    if found.problems:
+        told = many(len(found.problems), "line")
+        raise Refused(f"{told} could not be used; everything else is done.")
 
 
 def crops(

@@ -169,7 +169,8 @@
  * @typedef {{project: string, task: string, run: number, left: number, groups: string[], days: string[],
  *   boards: Yield, by_group: NamedYield[], by_day: NamedYield[], classes: StandingClass[],
  *   cells: LotClass[], scores: ScoreBin[], places: Spot[], grid: Grid, mistaken: Mistaken,
- *   runs: NamedRun[], trend: RunYield[], models: RunWorth[], states: Record<string, number>}} Overview
+ *   runs: NamedRun[], trend: RunYield[], models: RunWorth[], states: Record<string, number>,
+ *   columns: Record<string, string[]>}} Overview
  * @typedef {{run_id: number, runtime: string, images_per_second: number}} Pace
  * @typedef {{boxes: Box[], state: State, label: string, run: number | null, rejected: number[],
  *   accepted: number[], verdict: "" | "pass" | "fail"}} PastSheet

@@ -69,7 +69,8 @@ export function visit(href) {
 
 /** The address of a view, to be the href of a link. @param {Record<string, any>} changes */
 export function address(changes) {
-  return `/?${new URLSearchParams(Object.entries(changes).filter(([, value]) => value !== ""))}`;
+  const every = Object.entries(changes).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+  return `/?${new URLSearchParams(every.filter(([, value]) => value !== ""))}`;
 }
 
 /**

@@ -19,8 +19,8 @@ from backend.storage.tables import ImageRow
 
 ALL = "all"
 FILTERS = (
-    "state", "split", "class", "group", "author", "golden", "proposals", "since", "until", "text",
-    "sort",
+    "state", "split", "class", "group", "author", "golden", "proposals", "since", "until", "data",
+    "text", "sort",
 )  # fmt: skip
 SOURCES = ("states", "splits", "filter", "images")
 WHAT_IS_DONE = gallery.Filter(states=(State.DONE,))

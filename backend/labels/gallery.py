@@ -13,7 +13,7 @@ from typing_extensions import TypedDict  # pydantic reads typing's own from Pyth
 
 from backend.domain import Box, Image, Split, State
 from backend.errors import Invalid
-from backend.labels import days, images, labelling
+from backend.labels import days, facts, images, labelling
 from backend.storage.tables import BoxRow, ClassNameRow, ClassRow, ImageRow
 
 NONE = images.NO_LOT
@@ -53,6 +53,7 @@ class Filter:
     text: str = ""
     since: date | None = None
     until: date | None = None
+    said: tuple[facts.Pair, ...] = ()
     ids: tuple[int, ...] = ()
     sort: str = "name"
 
@@ -100,6 +101,7 @@ def parse(pairs: Iterable[tuple[str, str]]) -> Filter:
         text=given.get("text", [""])[-1],
         since=days.day(given.get("since", [""])[-1]),
         until=days.day(given.get("until", [""])[-1]),
+        said=facts.parse(given.get("data", ())),
         sort=sort,
     )
 
@@ -222,6 +224,7 @@ def conditions(project_id: int, chosen: Filter) -> ColumnElement[bool]:
     if chosen.text:
         parts.append(ImageRow.name.icontains(chosen.text, autoescape=True))
     parts += days.came(chosen.since, chosen.until)
+    parts += facts.having(ImageRow.facts, chosen.said)
     if chosen.ids:
         parts.append(ImageRow.id.in_(chosen.ids))
     return and_(*parts)

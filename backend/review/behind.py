@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import State, Verdict
 from backend.errors import Invalid, NotFound
-from backend.labels import days
+from backend.labels import days, facts
 from backend.review import rule_filter
 from backend.review.deciding import closing, decisions
 from backend.storage.classes import class_names
@@ -31,7 +31,7 @@ class Behind:
     """Boards that came on these days, show such a defect, or stand behind a mark.
 
     `below` bounds the score of a detection, as `least` of a choice does from the other side;
-    `labels` are classes of whole pictures.
+    `labels` are classes of whole pictures, `said` what a table of boards says of them.
     """
 
     since: date | None = None
@@ -41,6 +41,7 @@ class Behind:
     verdict: str = ""
     below: float = ABOVE
     labels: tuple[str, ...] = ()
+    said: tuple[facts.Pair, ...] = ()
 
 
 NOTHING = Behind()
@@ -60,6 +61,7 @@ def parse(given: Mapping[str, Sequence[str]]) -> Behind:
         _verdict(given.get("verdict", [""])[-1]),
         _below(given.get("below", [""])[-1]),
         tuple(given.get("label", ())),
+        facts.parse(given.get("data", ())),
     )
 
 
@@ -71,6 +73,9 @@ def conditions(
     if chosen.since or chosen.until:
         came = select(ImageRow.id).where(*days.came(chosen.since, chosen.until))
         parts.append(image_id.in_(came))
+    if chosen.said:
+        said = select(ImageRow.id).where(*facts.having(ImageRow.facts, chosen.said))
+        parts.append(image_id.in_(said))
     if chosen.labels:
         members = class_names.of_run(session, run_id).members(chosen.labels)
         parts.append(image_id.in_(select(ImageRow.id).where(ImageRow.label_id.in_(members))))

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, func
+from sqlalchemy import BigInteger, ColumnElement, func
+from sqlalchemy.orm import Session
 
 BITS = 30  # so that 256 of them, each times 2^24, are a number that both databases have
 NAME = "loupe_fingerprint"
 MOST_KEPT = 10_000
 
 
-def of(connection: Connection, column: Any) -> ColumnElement[int]:
+def of(session: Session, column: Any) -> ColumnElement[int]:
     """The fingerprint of a column's text, as the database makes it itself."""
-    if connection.dialect.name == "sqlite":
+    if session.get_bind().dialect.name == "sqlite":
         return func.loupe_fingerprint(column, type_=BigInteger)
     whole = func.hashtextextended(column, 0, type_=BigInteger)
     return whole.bitwise_and((1 << BITS) - 1)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from app import premises
 from app.edge import login, pools
-from backend.labels import days
+from backend.labels import days, facts
 from backend.review.overview import keeping, reading
 from backend.review.overview.figures import Overview
 from backend.review.overview.reading import Narrowed
@@ -29,12 +29,14 @@ def overview(
     run: Annotated[int, Query(ge=0)] = 0,
     group: Annotated[list[str], Query()] = [],  # noqa: B006
     label: Annotated[str, Query(alias="class")] = "",
+    data: Annotated[list[str], Query()] = [],  # noqa: B006
     since: str = "",
     until: str = "",
 ) -> Overview:
     """A project by one of its runs, the newest where none is named."""
     labels = (label,) if label else ()
-    chosen = Narrowed(tuple(filter(None, group)), days.day(since), days.day(until), labels)
+    groups, said = tuple(filter(None, group)), facts.parse(filter(None, data))
+    chosen = Narrowed(groups, days.day(since), days.day(until), labels, said)
     with at.read() as session:
         found = premises.project(session, project)
         run_ids = reading.runs(session, found.id, run)

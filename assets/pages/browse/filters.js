@@ -17,6 +17,7 @@ export const FILTERS = [
   "goldens",
   "since",
   "until",
+  "data",
   "text",
   "sort",
 ];

@@ -7,16 +7,21 @@ import { address, project } from "../../common/site.js";
 /** What a filter calls the pictures of no lot. */
 export const NO_LOT = "none";
 
+/** The filters that images have as well, as they stand. @param {URLSearchParams} asked @returns {Record<string, string | string[]>} */
+export function narrowed(asked) {
+  const kept = Object.fromEntries(["group", "since", "until"].map((name) => [name, asked.get(name) ?? ""]));
+  return { ...kept, data: asked.getAll("data") };
+}
+
 /** The boards of the run that a mark stands for. @param {Pick<Found, "run">} found @param {URLSearchParams} asked @param {Record<string, string>} more */
 export function boards(found, asked, more = {}) {
-  const kept = Object.fromEntries(["group", "since", "until"].map((name) => [name, asked.get(name) ?? ""]));
   return address({
     project: project(),
     tab: "review",
     run: String(found.run),
     view: "boards",
     sort: "name",
-    ...kept,
+    ...narrowed(asked),
     ...more,
   });
 }

@@ -8,12 +8,12 @@ import { address, go, page, poll, project, query, tab } from "../../common/site.
 import { ago, count, many, model } from "../../common/words.js";
 import { percent } from "../../plots/scales.js";
 import { Plot } from "../../plots/plot.js";
-import { boards, lotName, NO_LOT, nouns } from "./links.js";
+import { boards, lotName, narrowed, NO_LOT, nouns } from "./links.js";
 import { specs } from "./specs.js";
 
 /** @typedef {import("../../common/answers.js").Overview} Found */
 
-const FILTERS = ["run", "group", "since", "until", "class"];
+const FILTERS = ["run", "group", "since", "until", "class", "data"];
 const AGAIN = 60; // milliseconds, while boards are still being added up
 
 /** @param {HTMLElement} element */
@@ -73,7 +73,7 @@ class Overview {
     if (this.element.firstChild !== this.sheet) fill(this.element, this.sheet);
     this.sheet.dataset.left = String(found.left);
     fill(this.title, found.project);
-    const shows = [found.runs.map(({ run }) => run), found.groups, found.classes.map(({ name }) => name)];
+    const shows = [found.runs, found.groups, found.classes.map(({ name }) => name), found.columns];
     redraw(this.filters, [...shows, [...asked]], () => filters(found, asked));
     const figures = [found.project, found.run, found.boards, found.mistaken, found.left, [...asked]];
     redraw(this.told, figures, () => told(found, asked));
@@ -150,9 +150,23 @@ function filters(found, asked) {
     h("span.quiet-text", {}, "to"),
     day("until", "To this day"),
     choice("class", "Class", "All classes", [...classes].sort().map((one) => [one, one])),
+    Object.entries(found.columns).map(([name, values]) => column(name, values, asked)),
     any &&
     h("button.quiet", { onclick: () => go(Object.fromEntries(FILTERS.map((name) => [name, ""]))) }, "Clear"),
   ];
+}
+
+/** What a table of boards says of them, column by column. @param {string} name @param {readonly string[]} values @param {URLSearchParams} asked */
+function column(name, values, asked) {
+  const mine = (/** @type {string} */ one) => one.startsWith(`${name}=`);
+  const said = asked.getAll("data"), now = said.find(mine)?.slice(name.length + 1) ?? "";
+  return select(
+    [["", `Any ${name}`], ...values.map((one) => /** @type {[string, string]} */ ([one, one]))],
+    now,
+    (/** @type {string} */ value) =>
+      go({ data: [...said.filter((one) => !mine(one)), value && `${name}=${value}`] }),
+    { "aria-label": name, data: { key: `data ${name}` } },
+  );
 }
 
 /** The figures that say most, each with its boards. @param {Found} found @param {URLSearchParams} asked */
@@ -193,11 +207,11 @@ function next(found, asked) {
   const { states, run } = found, of = project();
   const fresh = states.new ?? 0, all = Object.values(states).reduce((sum, one) => sum + one, 0);
   const open = found.boards.boards - found.boards.said;
-  const [group, since, until] = ["group", "since", "until"].map((name) => asked.get(name) ?? "");
+  const { group } = narrowed(asked);
   /** @type {[boolean, string, Record<string, any>][]} */
   const steps = [
     [!all, "Add pictures", { tab: "projects" }],
-    [run > 0 && open > 0, `Review ${count(open)}`, { tab: "review", run, group, since, until }],
+    [run > 0 && open > 0, `Review ${count(open)}`, { tab: "review", run, ...narrowed(asked) }],
     [all > 0 && !run, `Detect on ${many(all, "image")}`, { tab: "detect" }],
     [fresh > 0, `Label ${many(fresh, "new image")}`, { tab: "annotate", state: "new", group }],
     [!!(states.done ?? 0) && !found.models.length, "Train a model", { tab: "train" }],

@@ -3,7 +3,7 @@
 import { address, project } from "../../common/site.js";
 import { count, many, model, share } from "../../common/words.js";
 import { percent, plain } from "../../plots/scales.js";
-import { boards, lotName, NO_LOT, nouns } from "./links.js";
+import { boards, lotName, narrowed, NO_LOT, nouns } from "./links.js";
 
 /** @typedef {import("../../common/answers.js").Overview} Found */
 /** @typedef {import("../../common/answers.js").Yield} Yield */
@@ -263,7 +263,6 @@ function models(found) {
 
 /** @type {Made} */
 function labels({ states }, asked) {
-  const [group, since, until] = ["group", "since", "until"].map((name) => asked.get(name) ?? "");
   const seen = Object.entries(STATES).filter(([state]) => states[state]);
   return {
     title: "Images by state",
@@ -276,7 +275,7 @@ function labels({ states }, asked) {
       marks: seen.map(([state, words]) => ({
         x: words,
         y: states[state],
-        href: address({ project: project(), tab: "browse", state, group, since, until }),
+        href: address({ project: project(), tab: "browse", ...narrowed(asked), state }),
       })),
     }],
   };

@@ -70,7 +70,7 @@ const NOW = [
 /** What plots alone choose, in words. @type {Record<string, string>} */
 const ELSE = { ask: "Left to a person", none: "No lot" };
 /** Filters that plots lead to. */
-const BEHIND = ["defect", "score", "below", "since", "until", "mark", "verdict", "label"];
+const BEHIND = ["defect", "score", "below", "since", "until", "mark", "verdict", "label", "data"];
 /** @type {Record<string, string>} */
 const STANDING = {
   pass: "that pass",
@@ -88,7 +88,7 @@ const VERDICTS = { pass: "Pass", fail: "Fail", ask: "A person decides" };
 export async function boardTable(run, query) {
   const asked = new URLSearchParams({ sort: query.get("sort") ?? "score" });
   for (const name of ["stands", "group", "class", ...BEHIND]) {
-    if (query.get(name)) asked.set(name, query.get(name) ?? "");
+    for (const value of query.getAll(name)) if (value) asked.append(name, value);
   }
   /** @param {number} after @returns {Promise<Boards>} */
   const part = (after) => net.get(`/api/runs/${run}/boards?${asked}&after=${after}`);
@@ -170,6 +170,7 @@ function behind(kind, asked) {
     (since || until) &&
     `of ${since === until ? since : `${since || "the first day"} to ${until || "today"}`}`,
     STANDING[asked.get("verdict") ?? ""],
+    ...asked.getAll("data").map((one) => `of ${one.replace("=", " ")}`),
     MARKS[mark] ?? (mark && "with a defect at that place"),
   ].filter(Boolean);
   if (!told.length) return null;
@@ -200,6 +201,8 @@ function counted(kind, total, run) {
     total ? `${words.many(total, kind.one)}. ` : `No ${kind.one} is like that. `,
     kind.rule,
     h("a", { href: `/api/runs/${run}/export/html`, download: "" }, "Report"),
+    " · ",
+    h("a", { href: `/api/runs/${run}/export/pdf`, download: "" }, "PDF"),
     " · ",
     h("a", { href: `/api/runs/${run}/export/csv`, download: "" }, "CSV"),
     " · ",

@@ -116,6 +116,7 @@ export class Heading {
       choice("score", "Score", SCORES),
       this.lots.length > 0 && choice("group", "Lot", [["", "All lots"], ...same(this.lots)]),
       days(query),
+      said(query),
       h("span.lp-head-gap"),
       h("span.lp-hint", {}, this.others ? `${words.many(this.others, "other")} here` : ""),
       h("button", { onclick: () => go({ view: "wall" }) }, this.whole ? "Wall of pictures" : "Defect wall"),
@@ -130,4 +131,12 @@ function days(query) {
   const words = since === until ? `Came on ${since}` : `Came ${since ?? "first"} to ${until ?? "now"}`;
   const clear = () => go({ since: "", until: "", image: "" });
   return h("button.quiet", { onclick: clear, title: "Show all days" }, words, " ×");
+}
+
+/** What a table of boards says of them, where an overview has chosen by it. @param {URLSearchParams} query */
+function said(query) {
+  const told = query.getAll("data").map((one) => one.replace("=", " ")).join(", ");
+  if (!told) return null;
+  const clear = () => go({ data: "", image: "" });
+  return h("button.quiet", { onclick: clear, title: "Show all boards" }, told, " ×");
 }

@@ -21,7 +21,10 @@ const HOW = [{ name: "Gained", color: "var(--good)", dashed: false }, {
   color: "var(--bad)",
   dashed: true,
 }];
-const EXPORTS = [["html", "Report"], ["pdf", "PDF"], ["csv", "CSV"], ["parquet", "Parquet"], ["coco", "COCO"]];
+const EXPORTS = [["html", "Report"], ["pdf", "PDF"], ["csv", "CSV"], ["parquet", "Parquet"], [
+  "coco",
+  "COCO",
+]];
 
 const HEADS = [
   "Run",

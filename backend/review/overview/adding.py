@@ -55,22 +55,23 @@ def add_up(session: Session, run_id: int, part: int) -> Added:
     adding = _Adding(
         Added(part), verdicts.ruled(session, run_id), class_names.of_run(session, run_id)
     )
-    days = _days(session, ids)
+    places = _places(session, ids)
     for seen in views.items(session, run_id, ids):
-        adding.add(seen, days[seen.item.image.id])
+        adding.add(seen, *places[seen.item.image.id])
     return adding.added
 
 
 @dataclass(slots=True)
 class _Lot:
-    """The sums of one lot and day."""
+    """The sums of one lot, day and facet."""
 
     sums: defaultdict[Key, Row]
     name: str
     day: str
+    facet: str
 
     def of(self, kind: Kind) -> Row:
-        return self.sums[self.name, self.day, *kind]
+        return self.sums[self.name, self.day, *kind, self.facet]
 
     @property
     def boards(self) -> Row:
@@ -83,9 +84,10 @@ class _Adding:
     ruled: Ruled
     names: Naming
 
-    def add(self, seen: Reviewed, day: str) -> None:
+    def add(self, seen: Reviewed, day: str, facet: str) -> None:
         """Add one board."""
-        board, lot = self.ruled.board(seen), _Lot(self.added.sums, seen.item.image.group, day)
+        board = self.ruled.board(seen)
+        lot = _Lot(self.added.sums, seen.item.image.group, day, facet)
         lot.boards[AT[board.verdict]] += 1
         lot.boards[sums.SAID] += bool(board.said_by)
         self._defects(board, lot)
@@ -178,6 +180,10 @@ def _of_answer(seen: Reviewed) -> tuple[list[str], list[str], list[str]]:
     return [], [wanted] if wanted else [], said
 
 
-def _days(session: Session, ids: Collection[int]) -> dict[int, str]:
-    query = select(ImageRow.id, ImageRow.added).where(ImageRow.id.in_(ids))
-    return {image_id: added.date().isoformat() for image_id, added in session.execute(query)}
+def _places(session: Session, ids: Collection[int]) -> dict[int, tuple[str, str]]:
+    """The day and the facet of each image."""
+    query = select(ImageRow.id, ImageRow.added, ImageRow.facet).where(ImageRow.id.in_(ids))
+    return {
+        image_id: (added.date().isoformat(), facet)
+        for image_id, added, facet in session.execute(query)
+    }

@@ -134,7 +134,10 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A project at a glance; `left` parts of its runs are still to be added up."""
+    """A project at a glance; `left` parts of its runs are still to be added up.
+
+    `columns` are what a table of boards says of its pictures, each with its values.
+    """
 
     project: str
     task: str
@@ -155,6 +158,7 @@ class Overview:
     trend: Sequence[RunYield]
     models: Sequence[RunWorth]
     states: Mapping[str, int]
+    columns: Mapping[str, Sequence[str]]
 
 
 def yielded(passed: int, failed: int, asked: int, said: int) -> Yield:

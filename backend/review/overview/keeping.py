@@ -14,6 +14,7 @@ from sqlalchemy import case, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from backend.domain import State
+from backend.labels.facts import BETWEEN
 from backend.review import tally, views
 from backend.review.overview import adding, sums, totals
 from backend.review.overview.adding import PART, Added
@@ -220,7 +221,8 @@ def _labels(session: Session, project_id: int) -> dict[int, list[int]]:
     # Of squares, too: as many images for as many others may have the same sum. The place beside
     # the lot tells two images that have changed theirs for each other's.
     which = func.sum(row.id), func.sum(place * place)
-    lots = func.sum(fingerprints.of(session.connection(), row.group) * place * place * place)
+    stands = fingerprints.of(session, row.group + BETWEEN + row.facet)
+    lots = func.sum(stands * place * place * place)
     query = (
         select(part, func.count(), func.sum(row.version), *which, lots, done, goldens)
         .where(row.project_id == project_id, row.deleted.is_(None))

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Project
 from backend.errors import NotFound
-from backend.labels import gallery
+from backend.labels import facts, gallery
 from backend.models import registry
 from backend.review import promises
 from backend.review.overview import adding, figures, sums
@@ -46,12 +46,17 @@ Numbers = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """Which boards; empty means all. Of `labels` alone defects are told, not verdicts."""
+    """Which boards; empty means all. Of `labels` alone defects are told, not verdicts.
+
+    `said` are columns of a table of boards with their values, `facets` what has them.
+    """
 
     groups: tuple[str, ...] = ()
     since: date | None = None
     until: date | None = None
     labels: tuple[str, ...] = ()
+    said: tuple[facts.Pair, ...] = ()
+    facets: tuple[str, ...] = ()
 
 
 def runs(session: Session, project_id: int, named: int = 0) -> list[int]:
@@ -81,7 +86,8 @@ def read(
     """The overview of a project by the first of these runs, beside the others."""
     run_id = run_ids[0] if run_ids else 0
     names = class_names.of(session, project.id)
-    chosen = replace(chosen, labels=tuple(names.today(label) for label in chosen.labels))
+    labels = tuple(names.today(label) for label in chosen.labels)
+    chosen = replace(chosen, labels=labels, facets=_facets(session, run_ids, chosen))
     lots = _boards(session, run_id, chosen)
     classes = _classes(session, run_id, chosen, names)
     scores, places = _spread(session, run_id, chosen, names)
@@ -113,6 +119,7 @@ def read(
         _trend(session, named[::-1], chosen),
         _models(session, project.id),
         gallery.counts(session, project.id, _filter(chosen), ("state",))["state"],
+        facts.columns(session, project.id),
     )
 
 
@@ -125,18 +132,32 @@ def _where(row: Any, chosen: Narrowed) -> list[ColumnElement[bool]]:
         parts.append(row.day >= chosen.since.isoformat())
     if chosen.until:
         parts.append(row.day <= chosen.until.isoformat())
+    if chosen.said:
+        parts.append(row.facet.in_(chosen.facets))
     return parts
 
 
+def _facets(session: Session, run_ids: Sequence[int], chosen: Narrowed) -> tuple[str, ...]:
+    """What the boards of these runs have that is asked for."""
+    if not chosen.said:
+        return ()
+    row = BoardSumRow
+    known = session.scalars(select(row.facet).where(row.run_id.in_(run_ids)).distinct())
+    return tuple(one for one in known if facts.says(one, chosen.said))
+
+
 def _filter(chosen: Narrowed) -> gallery.Filter:
-    return gallery.Filter(groups=chosen.groups, since=chosen.since, until=chosen.until)
+    return gallery.Filter(
+        groups=chosen.groups, since=chosen.since, until=chosen.until, said=chosen.said
+    )
 
 
 def _boards(session: Session, run_id: int, chosen: Narrowed) -> dict[tuple[str, str], Numbers]:
     row = BoardSumRow
-    query = select(row.group, row.day, *_counted(row)).where(row.run_id == run_id)
-    found = session.execute(query.where(*_where(row, chosen)))
-    return {(group, day): tuple(numbers) for group, day, *numbers in found}
+    added = (func.sum(one) for one in _counted(row))
+    query = select(row.group, row.day, *added).where(row.run_id == run_id, *_where(row, chosen))
+    found = session.execute(query.group_by(row.group, row.day))
+    return {(group, day): tuple(map(int, numbers)) for group, day, *numbers in found}
 
 
 def _counted(row: Any) -> list[Any]:

@@ -20,7 +20,8 @@ SCORES = COUNTED  # from here on detections and boards by twentieths of the scor
 PLACES = SCORES + 2 * BINS  # and from here on defects and boards by cell
 WIDTH = PLACES + 2 * CELLS
 LOT, ALL = -2, 0  # in the place of a class: the boards of a lot, and all classes together
-Key = tuple[str, str, int, str]  # the lot, the day, the class, and what is of no class is called
+# The lot, the day, the class, what is of no class is called, and what else is said of the boards.
+Key = tuple[str, str, int, str, str]
 Row = Any  # an array of so many numbers
 Sums = Mapping[Key, Row]
 PAIR = np.dtype("<u4")
@@ -66,8 +67,8 @@ def read(content: bytes) -> dict[Key, Row]:
     """The sums of a part as they were written; of none where nothing was."""
     told = json.loads(zlib.decompress(content)) if content else []
     return {
-        (lot, day, number, label): unpacked([bytes.fromhex(row)])
-        for lot, day, number, label, row in told
+        (lot, day, number, label, facet): unpacked([bytes.fromhex(row)])
+        for lot, day, number, label, facet, row in told
     }
 
 

@@ -44,16 +44,17 @@ def _add(session: Session, table: Any, run_id: int, change: Mapping[Key, Row]) -
 
 def _kept(session: Session, table: Any, touched: Any) -> dict[Key, Row]:
     if table is BoardSumRow:
-        query = select(table.group, table.day, *(getattr(table, name) for name in LOT_COLUMNS))
+        told = [getattr(table, name) for name in LOT_COLUMNS]
+        query = select(table.group, table.day, table.facet, *told)
         return {
-            (lot, day, LOT, ""): _row(numbers)
-            for lot, day, *numbers in session.execute(query.where(*touched))
+            (lot, day, LOT, "", facet): _row(numbers)
+            for lot, day, facet, *numbers in session.execute(query.where(*touched))
         }
     counted = (table.defects, table.boards, table.right, table.escapes, table.false_calls)
-    named = (table.group, table.day, table.class_id, table.label)
+    named = (table.group, table.day, table.class_id, table.label, table.facet)
     return {
-        (lot, day, number, label): _row(numbers) + sums.unpacked([spread], COUNTED)
-        for lot, day, number, label, spread, *numbers in session.execute(
+        (lot, day, number, label, facet): _row(numbers) + sums.unpacked([spread], COUNTED)
+        for lot, day, number, label, facet, spread, *numbers in session.execute(
             select(*named, table.spread, *counted).where(*touched)
         )
     }
@@ -66,11 +67,12 @@ def _row(numbers: list[int]) -> Row:
 
 
 def _lot(key: Key, row: Row) -> dict[str, Any]:
-    return {"group_name": key[0], "day": key[1], **_counted(LOT_COLUMNS, row)}
+    placed = {"group_name": key[0], "day": key[1], "facet": key[4]}
+    return {**placed, **_counted(LOT_COLUMNS, row)}
 
 
 def _class(key: Key, row: Row) -> dict[str, Any]:
-    named = dict(zip(("group_name", "day", "class_id", "label"), key, strict=True))
+    named = dict(zip(("group_name", "day", "class_id", "label", "facet"), key, strict=True))
     return {**named, **_counted(CLASS_COLUMNS, row), "spread": sums.packed(row, COUNTED)}
 
 

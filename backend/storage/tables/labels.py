@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.domain import State
@@ -14,7 +14,10 @@ from backend.storage.types import Key, Moment, now
 
 
 class ImageRow(Base):
-    """A picture; `boxes` and `doubt` repeat what other tables say, for sorting."""
+    """A picture; `boxes` and `doubt` repeat what other tables say, for sorting.
+
+    `facts` is what a table of boards says of it, `facet` the part by which projects are summed up.
+    """
 
     __tablename__ = "image"
     __table_args__ = (
@@ -46,6 +49,8 @@ class ImageRow(Base):
     boxes: Mapped[int] = mapped_column("box_count", default=0)
     doubt: Mapped[float | None]
     deleted: Mapped[datetime | None] = mapped_column(Moment)
+    facts: Mapped[str] = mapped_column(Text, default="", server_default="")
+    facet: Mapped[str] = mapped_column(String(1000), default="", server_default="")
 
 
 class BoxRow(Base):

@@ -30,13 +30,14 @@ class PartSumRow(Base):
 
 
 class BoardSumRow(Base):
-    """Boards of a run by lot and day."""
+    """Boards of a run by lot, day and facet: what a table of boards says of them."""
 
     __tablename__ = "board_sum"
     __table_args__ = QUICK
     run_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
     group: Mapped[str] = mapped_column("group_name", String(300), primary_key=True)
     day: Mapped[str] = mapped_column(String(10), primary_key=True)
+    facet: Mapped[str] = mapped_column(String(1000), primary_key=True, default="")
     passed: Mapped[int] = mapped_column(default=0)
     failed: Mapped[int] = mapped_column(default=0)
     asked: Mapped[int] = mapped_column(default=0)
@@ -45,7 +46,7 @@ class BoardSumRow(Base):
 
 
 class ClassSumRow(Base):
-    """Defects of a class on the boards of a run, by lot and day.
+    """Defects of a class on the boards of a run, by lot, day and facet.
 
     `class_id` 0 are all classes together, -1 is what is of no class, called `label`. `spread` are
     detections by score and defects by place, packed.
@@ -58,6 +59,7 @@ class ClassSumRow(Base):
     day: Mapped[str] = mapped_column(String(10), primary_key=True)
     class_id: Mapped[int] = mapped_column(Key, primary_key=True, autoincrement=False)
     label: Mapped[str] = mapped_column(String(200), primary_key=True)
+    facet: Mapped[str] = mapped_column(String(1000), primary_key=True, default="")
     defects: Mapped[int] = mapped_column(default=0)
     boards: Mapped[int] = mapped_column(default=0)
     right: Mapped[int] = mapped_column("found", default=0)

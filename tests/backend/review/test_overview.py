@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain import Box, Detection, Run, RunImage, State, Task, Verdict
 from backend.errors import Invalid, NotFound
-from backend.labels import images, labelling
+from backend.labels import board_tables, images, labelling
 from backend.labels.images import NewImage
 from backend.models import registry
 from backend.projects import catalogue, classes
@@ -255,6 +256,31 @@ def test_a_filter_leaves_the_boards_that_it_names(line: Database, chosen: Narrow
     assert (told.boards.passed, told.boards.failed) == (counted["pass"], counted["fail"])
     defects = Counter(defect.label for one in left for defect in one.defects)
     assert {one.name: one.defects for one in told.classes} == defects
+
+
+def test_what_a_table_says_of_boards_leaves_those_that_have_it(
+    line: Database, tmp_path: Path
+) -> None:
+    table = tmp_path / "boards.csv"
+    rows = "".join(f"{n:02},{n},{('top', 'bottom')[n % 2]}\n" for n in range(BOARDS))
+    table.write_text(f"image,serial,side\n{rows}\n")
+    overview(line)
+    board_tables.join(line, "line", table)
+    every, top = overview(line), overview(line, Narrowed(said=(("side", "top"),)))
+    assert every.columns == {"side": ["bottom", "top"]}
+    with boards(line) as (session, all_):
+        kept = [one for one in all_ if int(one.image.name) % 2 == 0]
+        assert top.boards.boards == len(kept) < every.boards.boards
+        assert top.boards.failed == sum(one.verdict == "fail" for one in kept)
+        assert sum(one.of.boards for one in top.by_group) == len(kept)
+        assert sum(one.of.boards for one in top.by_day) == len(kept)
+        for kind in top.classes:
+            shown = behind(session, defects=(kind.name,), said=(("side", "top"),))
+            assert shown == kind.boards
+        assert behind(session, said=(("serial", "12"),)) == 1
+    assert sum(top.states.values()) == len(kept)
+    assert [one.of for one in top.trend] == [top.boards]
+    assert overview(line, Narrowed(said=(("side", "left"),))).boards.boards == 0
 
 
 def test_a_class_leaves_its_own_defects_and_all_verdicts(line: Database) -> None:
