@@ -13,6 +13,7 @@ import { marked } from "./marked.js";
  */
 
 const GREY = "#9aa3ad";
+const EXPORTS = [["html", "Report"], ["pdf", "PDF"], ["csv", "CSV"], ["parquet", "Parquet"]];
 const NUMBER = 4;
 const NO_CLASS = "None of the classes";
 /** @type {[string, string][]} */
@@ -197,16 +198,12 @@ function changed(measured, now, asked) {
 
 /** @param {typeof OF_BOARDS} kind @param {number} total @param {number} run */
 function counted(kind, total, run) {
+  /** @param {string} name @param {string} text */
+  const link = (name, text) => h("a", { href: `/api/runs/${run}/export/${name}`, download: "" }, text);
   return [
     total ? `${words.many(total, kind.one)}. ` : `No ${kind.one} is like that. `,
     kind.rule,
-    h("a", { href: `/api/runs/${run}/export/html`, download: "" }, "Report"),
-    " · ",
-    h("a", { href: `/api/runs/${run}/export/pdf`, download: "" }, "PDF"),
-    " · ",
-    h("a", { href: `/api/runs/${run}/export/csv`, download: "" }, "CSV"),
-    " · ",
-    h("a", { href: `/api/runs/${run}/export/parquet`, download: "" }, "Parquet"),
+    h("span.off-paper", {}, EXPORTS.map(([name, text]) => [link(name, text), " "])),
   ];
 }
 

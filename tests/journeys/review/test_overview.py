@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from backend.domain import Box, State
-from backend.labels import labelling
+from backend.labels import board_tables, gallery, labelling
 from backend.models import registry, trainings
 from backend.projects import catalogue
 from backend.review import views
@@ -148,3 +148,24 @@ def test_a_filter_stands_in_the_address_and_goes_along(page: Page, glance: int) 
     page.go_back()
     page.get_by_role("button", name="Clear").click()
     expect(page.get_by_role("button", name="Clear")).to_have_count(0)
+
+
+def test_a_column_of_a_table_of_boards_is_a_filter_that_goes_along(
+    page: Page, site: Site, tmp_path: Path
+) -> None:
+    made = boards.put(site, "with a table", 6, labelled=0)
+    boards.detect(site, made, RUN + 1)
+    table = tmp_path / "boards.csv"
+    with site.database.read.begin() as session:
+        names = [gallery.one(session, one).image.name for one in made.ids]
+    sides = zip(names, ("top", "top", "bottom", "top", "bottom", "top"), strict=True)
+    table.write_text("image,side\n" + "".join(f"{name},{side}\n" for name, side in sides))
+    board_tables.join(site.database, made.project.name, table)
+    page.goto(f"/?project={made.project.id}&tab=overview")
+    page.get_by_role("combobox", name="side").select_option("top")
+    expect(page).to_have_url(re.compile("data=side%3Dtop"))
+    page.get_by_role("link", name="4 boards").click()
+    expect(page.locator(ROWS)).to_have_count(4)
+    expect(page.get_by_text("Only those of side top.")).to_be_visible()
+    page.get_by_role("button", name="Show all").click()
+    expect(page.locator(ROWS)).to_have_count(6)

@@ -307,6 +307,10 @@ def _report(page: Page, run: int, folder: Path, read: sheet.RunSheet) -> None:
     page.goto(
         f"{page.url.split('?')[0]}?project={read.project.id}&tab=review&run={run}&view=boards"
     )
+    expect(page.locator(".lp-boards tbody tr")).to_have_count(LOT)
+    table = printed.text(page.pdf())
+    boards_of = page.locator(".lp-boards tbody tr td:nth-child(2)").all_inner_texts()
+    assert [name for name in boards_of if printed.bare(name) not in table] == []
     with page.expect_download() as downloading:
         page.get_by_role("link", name="Report", exact=True).click()
     taken = folder / "report.html"

@@ -36,7 +36,7 @@ def test_the_same_forty_files_are_eighty_boards_of_two_lots(place: Place, tmp_pa
         first, second = (sheet.read(session, run) for run in runs)
         seen = [findings.seen(session, run) for run in runs]
     assert len(seen[0] | seen[1]) == 2 * LOT
-    assert [one.name for one in (*first.lots, *second.lots)] == ["lot A", "lot B"]
+    assert [*first.lots, *second.lots] == ["lot A", "lot B"]
     assert (first.counted.passed, first.counted.failed) == (
         second.counted.passed,
         second.counted.failed,
