@@ -28,6 +28,34 @@ export function precisionRecall(curves, colors) {
 }
 
 /**
+ * F1 at each score from which a detection would count; the top is where a threshold does best.
+ * @param {Record<string, import("../../common/answers.js").CurvePoints>} curves by class
+ * @param {Record<string, string>} colors of the classes
+ */
+export function f1Score(curves, colors) {
+  return plot({
+    title: "F1 over score",
+    x: { label: "Score from which it counts", ...SHARE },
+    y: { label: "F1", ...SHARE },
+    high: 300,
+    layers: Object.entries(curves).map(([name, one]) => ({
+      name,
+      color: colors[name] ?? GREY,
+      kind: "lines",
+      marks: balanced(one),
+    })),
+  });
+}
+
+/** From the lowest score up; of recalls that are never reached there is none. @param {import("../../common/answers.js").CurvePoints} of */
+function balanced({ recall, precision, score }) {
+  return score
+    .map((x, at) => ({ x, y: 2 * precision[at] * recall[at] / (precision[at] + recall[at] || 1) }))
+    .filter(({ y }) => y > 0)
+    .sort((one, other) => one.x - other.x);
+}
+
+/**
  * How often a classifier is right where it is how sure; on the line it is as right as it is sure.
  * @param {import("../../common/answers.js").ReliabilityPart[]} parts of its confidence
  * @param {number | null | undefined} off how far the two lie apart on average

@@ -1,7 +1,7 @@
 /** What was measured of a model: by class, in drawings, and where it differs from another one. */
 
 import { h } from "../../common/dom.js";
-import { confusion, precisionRecall, reliability } from "./drawings.js";
+import { confusion, f1Score, precisionRecall, reliability } from "./drawings.js";
 import { address, project } from "../../common/site.js";
 import { count, many, share } from "../../common/words.js";
 
@@ -29,10 +29,10 @@ export function measured(told, colors) {
       }.`,
     ),
     perClass(seen.per_class, against.per_class ?? {}, against.model),
+    seen.curves && [precisionRecall(seen.curves, colors), f1Score(seen.curves, colors)],
     h(
       "div.two",
       {},
-      seen.curves && precisionRecall(seen.curves, colors),
       seen.confusion && confusion(seen.confusion, colors),
       seen.reliability && seen.reliability.length > 0 && reliability(seen.reliability, seen.ece),
     ),

@@ -57,6 +57,7 @@ def test_a_golden_model_is_trained_and_measured(desk: Page, working: Site, board
     desk.get_by_role("link", name="Look at v1").click(timeout=LONG)
     expect(desk.get_by_role("heading", name="v1, the champion")).to_be_visible()
     expect(desk.get_by_role("heading", name="What was taken for what")).to_be_visible()
+    expect(desk.get_by_role("heading", name="F1 over score")).to_be_visible()
     with working.database.read.begin() as session:
         (model,) = registry.models(session, boards.id)
     assert (model.state, model.champion, "map50" in model.metrics) == ("ready", True, True)

@@ -39,7 +39,7 @@ MEASURED = {
     "per_class": {
         "open": {"truths": 3, "ap50": 1, "ap50_95": 0, "precision": 1.0, "recall": 0.5, "f1": None}
     },
-    "curves": {"open": {"recall": [0, 0.5, 1], "precision": [1, 1, 0.5]}},
+    "curves": {"open": {"recall": [0, 0.5, 1], "precision": [1, 1, 0.5], "score": [1, 0.5, 0.1]}},
     "confusion": {"labels": ["open", "background"], "matrix": [[3, 0], [1, 0]]},
 }  # fmt: skip
 WATCH = """
