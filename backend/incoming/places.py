@@ -83,12 +83,14 @@ def _elsewhere(into: Into, said: str, known: Address, settings: Settings) -> Ite
 
 
 def _own(into: Into, files: Sequence[str]) -> Mapping[str, str]:
+    names = {f"{into.lot}/{file}" if into.lot else file: file for file in files}
     with into.database.read.begin() as session:
         try:
             project = catalogue.find(session, into.project)
         except NotFound:
             return {}
-        return {name: one.sha256 for name, one in intake.known(session, project.id, files).items()}
+        known = intake.known(session, project.id, [*names])
+        return {names[name]: one.sha256 for name, one in known.items()}
 
 
 def _of_tree(into: Into, there: Tree, files: Sequence[str]) -> Mapping[str, str]:

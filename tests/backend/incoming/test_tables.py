@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,10 @@ def test_labels_alone_find_their_pictures_in_the_project_and_on_a_stage(
     desk.place.put(tmp_path / "drawn", "@pictures")
     done = desk.take("s1.LABELS_TRAIN", pictures="@pictures")
     assert (done.images, done.boxes, done.unusable) == (2, 2, 1)
+    assert desk.take("LABELS_TRAIN").skipped == 2
+    desk.into = replace(desk.into, lot="B")
+    assert desk.take("LABELS_TRAIN").images == 0
+    assert desk.take("s1.LABELS_TRAIN", pictures="@pictures").images == 2
     assert desk.take("LABELS_TRAIN").skipped == 2
 
 
