@@ -1,7 +1,8 @@
 """How quick an overview of 100,000 boards, 1,000,000 detections and 200 lots is, on both databases.
 
-`python -m tests.benchmarks.review.overview_speed [--images N --mixed --keep]`: with `--mixed` the
-pictures of all lots came in turns, and not one lot after the other.
+`python -m tests.benchmarks.review.overview_speed [--images N --mixed --table --keep]`: with
+`--mixed` the pictures of all lots came in turns, and not one lot after the other; with `--table` a
+table of boards says which side each of them shows.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from sqlalchemy import case, update
 
 from backend.domain import Box
-from backend.labels import labelling
+from backend.labels import facts, labelling
 from backend.projects import catalogue
 from backend.review import agenda
 from backend.review.agenda import Choice
@@ -33,12 +34,13 @@ from tests.benchmarks.review import review_speed
 from tests.benchmarks.review.review_speed import A_PICTURE, RUN, say
 
 LOTS, DAYS = 200, 20
+SIDES = ("top", "bottom")
 FIRST = date(2026, 10, 1)
 Told = tuple[str, float, float, float]
 
 
-def lay(database: Database, count: int, mixed: bool) -> None:
-    """Give the boards their lots and days, and end the run."""
+def lay(database: Database, count: int, mixed: bool, table: bool) -> None:
+    """Give the boards their lots and days, and perhaps their sides, and end the run."""
     first = datetime(2026, 10, 1, tzinfo=UTC)
     with database.write.begin() as session:
         if not mixed:
@@ -50,6 +52,10 @@ def lay(database: Database, count: int, mixed: bool) -> None:
             low, high = 1 + count * day // DAYS, count * (day + 1) // DAYS
             of_day = update(ImageRow).where(ImageRow.id.between(low, high))
             session.execute(of_day.values(added=first + timedelta(days=day)))
+        for at, side in enumerate(SIDES if table else ()):
+            said = facts.written({"side": side})
+            of_side = update(ImageRow).where(ImageRow.id % len(SIDES) == at)
+            session.execute(of_side.values(facts=said, facet=said))
         # Fill says that images are done which have no labels; here half of these have one.
         labelled = (ImageRow.id % 20 == 0, "done")
         session.execute(update(ImageRow).values(state=case(labelled, else_="new")))
@@ -81,7 +87,7 @@ def open_(database: Database, project_id: int, chosen: Narrowed, seconds: float 
     return left
 
 
-def measure(database: Database, project_id: int, boards: int) -> Iterator[Told]:
+def measure(database: Database, project_id: int, boards: int, table: bool) -> Iterator[Told]:
     """Add up once, open, filter, save and open, and look behind marks."""
     start, spent = time.perf_counter(), time.process_time()
     assert keeping.refresh(database.read.begin, database.write.begin, [RUN]) == 0
@@ -98,6 +104,8 @@ def measure(database: Database, project_id: int, boards: int) -> Iterator[Told]:
     yield told("filter by days", Narrowed(since=FIRST, until=FIRST + timedelta(days=4)))
     yield told("filter by class", Narrowed(labels=("spur",)))
     yield told("filter by lot and class", Narrowed(groups=("lot-007",), labels=("spur",)))
+    if table:
+        yield told("filter by a column of a table", Narrowed(said=(("side", "top"),)))
     saves = iter(range(1, 10_000))
 
     def save() -> None:
@@ -129,32 +137,34 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--images", type=int, default=100_000)
     parser.add_argument("--mixed", action="store_true")
+    parser.add_argument("--table", action="store_true")
     parser.add_argument("--keep", action="store_true")
     given = parser.parse_args()
-    rows = list(_everywhere(given.images, given.mixed))
+    rows = list(_everywhere(given.images, given.mixed, given.table))
     if given.keep:
         results.keep("overview_speed", rows)
 
 
-def _everywhere(count: int, mixed: bool) -> Iterator[results.Figure]:
+def _everywhere(count: int, mixed: bool, table: bool) -> Iterator[results.Figure]:
     with tempfile.TemporaryDirectory(prefix="loupe-") as folder:
-        yield from _on("SQLite", f"sqlite:///{folder}/loupe.db", count, mixed)
+        yield from _on("SQLite", f"sqlite:///{folder}/loupe.db", count, mixed, table)
     with (
         tempfile.TemporaryDirectory(prefix="loupe-postgres-") as folder,
         databases.postgres_server(Path(folder)) as server,
     ):
-        yield from _on("PostgreSQL", databases.new_postgres_database(server), count, mixed)
+        yield from _on("PostgreSQL", databases.new_postgres_database(server), count, mixed, table)
 
 
-def _on(name: str, url: str, count: int, mixed: bool) -> Iterator[results.Figure]:
+def _on(name: str, url: str, count: int, mixed: bool, table: bool) -> Iterator[results.Figure]:
     database = engine.open_url(url)
     engine.create_tables(database)
     project_id = review_speed.fill(database, count)
-    lay(database, count, mixed)
+    lay(database, count, mixed, table)
     laid = "lots in turns" if mixed else "lot after lot"
+    laid += ", two sides by a table" if table else ""
     print(f"{name}: {count:,} boards, {A_PICTURE * count:,} detections, {LOTS} lots, {laid}")
     how = f"{name}, {count:,} boards, {A_PICTURE * count:,} detections, {LOTS} lots, {laid}, "
-    for what, low, high, spent in measure(database, project_id, count):
+    for what, low, high, spent in measure(database, project_id, count, table):
         spread = f"p95 {high:.1f}, processor of who asks {spent:.1f}"
         yield results.Figure(
             f"{what}: p50", round(low, 1), "ms", spread, how=how + results.machine()
