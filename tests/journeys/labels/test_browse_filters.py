@@ -174,14 +174,14 @@ def test_a_filter_is_set_and_an_image_opened_by_keys_alone(
 def test_half_a_date_stays_while_the_filters_are_counted(page: Page, project: Project) -> None:
     opened(page, project)
     held: list[Route] = []
-    page.route("**/images/counts?**", held.append)
+    page.route("**/images/counts?**", lambda route: held.append(route))
     with page.expect_request("**/images/counts?**"):
         line(page, "State", "Done").click()
     page.get_by_label("From this day").focus()
     page.keyboard.type("0304")
-    page.unroute("**/images/counts?**")
     for one in held:
         one.continue_()
+    page.unroute("**/images/counts?**")
     expect(page.get_by_role("button", name="Clear filters")).to_be_visible()
     page.keyboard.type("2026")
     page.wait_for_url("**since=2026-03-04**")

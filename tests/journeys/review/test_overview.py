@@ -164,7 +164,7 @@ def test_a_column_of_a_table_of_boards_is_a_filter_that_goes_along(
     page.goto(f"/?project={made.project.id}&tab=overview")
     page.get_by_role("combobox", name="side").select_option("top")
     expect(page).to_have_url(re.compile("data=side%3Dtop"))
-    page.get_by_role("link", name="4 boards").click()
+    page.get_by_role("link", name="4 boards", exact=True).click()
     expect(page.locator(ROWS)).to_have_count(4)
     expect(page.get_by_text("Only those of side top.")).to_be_visible()
     page.get_by_role("button", name="Show all").click()
