@@ -50,7 +50,7 @@ GET /api/projects/{project}/members project=project
 GET /api/projects/{project}/benchmarks project=project job~job
 GET /api/projects/{project}/models project=project
 GET /api/projects/{project}/overview project=project run=run group~group class~called | since
- until
+ until data
 GET /api/projects/{project}/remains project=project
 GET /api/projects/{project}/runs project=project
 GET /api/projects/{project}/searches project=project
