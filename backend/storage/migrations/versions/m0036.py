@@ -9,8 +9,8 @@ from alembic import op
 
 from backend.storage import types
 
-revision = "0033"
-down_revision = "0031"
+revision = "0036"
+down_revision = "0034"
 branch_labels = None
 depends_on = None
 
