@@ -10,7 +10,7 @@ from alembic import op
 from backend.storage import types
 
 revision = "0036"
-down_revision = "0034"
+down_revision = "0032"
 branch_labels = None
 depends_on = None
 
