@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import func, select
@@ -26,7 +25,7 @@ from backend.review import provenance, tally
 from backend.settings import Settings
 from backend.storage import engine, files
 from backend.storage.tables import DetectionRow, RunRow
-from tests.journeys import boards, conftest, sorting
+from tests.journeys import conftest, sorting
 from tests.journeys.conftest import Site
 from tests.journeys.hands import Hands
 
@@ -66,12 +65,6 @@ def say(what: str, value: object) -> None:
     sys.stderr.write(f"{what}: {value}\n")
 
 
-def plate(at: int) -> bytes:
-    """A plate that is like no other one."""
-    noise = np.random.default_rng(at).normal(0, 6, (sorting.SIDE, sorting.SIDE, 3))
-    return boards.png(np.clip(sorting.drawn(at) + noise, 0, 255).astype(np.uint8))
-
-
 def folders() -> bytes:
     """Pictures in folders of classes, in two splits, and many more that nobody has named."""
     packed = io.BytesIO()
@@ -79,7 +72,7 @@ def folders() -> bytes:
         for at in range(COUNT):
             home = "train" if at < TRAIN else "val" if at < TRAIN + VAL else "more"
             label = f"{sorting.truth(at)}/" if home != "more" else ""
-            archive.writestr(f"{home}/{label}{at:03}.png", plate(at))
+            archive.writestr(f"{home}/{label}{at:03}.png", sorting.plate(at))
     return packed.getvalue()
 
 

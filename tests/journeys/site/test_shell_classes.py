@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys import boards, sorting
+from tests.journeys import sorting
 from tests.journeys.site.test_shell import Shell
 
 TRAIN, VAL, LEFT = 60, 30, 500
@@ -26,7 +26,7 @@ def source(tmp_path: Path) -> Path:
         home = "in/train" if at < TRAIN else "in/val" if at < TRAIN + VAL else "more"
         folder = tmp_path / home / (sorting.truth(at) if home != "more" else "")
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{at:03}.png").write_bytes(boards.png(sorting.drawn(at)))
+        (folder / f"{at:03}.png").write_bytes(sorting.plate(at))
     return tmp_path
 
 
