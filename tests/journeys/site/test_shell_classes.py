@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -16,7 +17,7 @@ TRAIN, VAL, LEFT = 60, 30, 500
 COUNT = TRAIN + VAL + LEFT
 LATER = {f"{at:03}.png" for at in range(TRAIN + VAL, COUNT)}
 
-pytestmark = pytest.mark.siege
+pytestmark = [pytest.mark.siege, pytest.mark.timeout(3000)]
 
 
 @pytest.fixture
@@ -65,6 +66,7 @@ def test_pictures_of_classes_go_the_whole_way(source: Path, tmp_path: Path) -> N
     assert measured["accuracy"] == trained["metrics"]["accuracy"]
     judge(shell, tmp_path / "theirs.csv")
     found = shell.json("detect", "plates", "--model", "champion", "--wait")
+    sys.stderr.write(f"v1: {measured['accuracy']}; the run: {found['seconds']} s\n")
     assert (found["images"], found["detections"], found["failed"]) == (COUNT, COUNT, 0)
     decide(shell, found["run"], tmp_path / "run.csv")
     done = {row["name"]: row["label"] for row in shell.json("images", "plates", "--state", "done")}
@@ -72,6 +74,7 @@ def test_pictures_of_classes_go_the_whole_way(source: Path, tmp_path: Path) -> N
     assert len(done) == COUNT
     again = shell.run("train", "plates", "--family", "classifier", "--epochs", "2", "--wait")
     assert re.search(r"v2 is (better|worse) than v1|v2 is not clearly different", again.stdout)
+    sys.stderr.write(again.stdout)
     assert shell.run("export", "plates", str(tmp_path / "out"), "--format", "folders").stdout
     back = shell.json("import", "copy", str(tmp_path / "out"))
     assert (back["images"], back["problems"]) == (COUNT, [])
