@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 GIGA = 1e9
 ROOMS = (
     "assets",
+    "glimpses",
     "guide",
     "health",
     "jobs",

@@ -14,6 +14,7 @@ import numpy as np
 from backend.domain import Model, SnapshotImage
 from backend.errors import Damaged, Invalid, NotFound
 from backend.models import snapshots
+from backend.projects import catalogue
 from backend.storage.classes import class_names, figures
 from backend.storage.classes.class_names import Naming
 from backend.storage.files import Files
@@ -56,6 +57,16 @@ def lay_out(context: Context, snapshot_id: int) -> LaidOut:
     ids = {image.name: image.id for image in images}
     classes = dict(zip(snapshot.classes, snapshot.class_ids, strict=True))
     return LaidOut(TrainingSet(snapshot.classes, tuple(examples)), ids, names, classes)
+
+
+def some(context: Context, ids: Iterable[int]) -> TrainingSet:
+    """Some images of the job's project with their labels of now."""
+    project_id = context.job.project_id
+    assert project_id is not None  # who asks is refused without one
+    with context.database.read() as session:
+        classes = tuple(kind.name for kind in catalogue.get(session, project_id).classes)
+        images = snapshots.some(session, ids)
+    return TrainingSet(classes, tuple(_example(context.files, image) for image in images))
 
 
 def pictures(examples: Iterable[Example]) -> Iterable[Picture]:

@@ -21,7 +21,7 @@ from backend.errors import LeaseLost
 from backend.jobs import claims, holder, journal, kinds
 from backend.jobs.lanes import Lane
 from backend.storage import engine, files
-from workers import runner, scratch, wire
+from workers import handlers, runner, scratch, wire
 from workers.context import Context
 from workers.handlers.runs.trying import TryOut
 
@@ -44,8 +44,9 @@ def main(descriptor: int) -> None:
         request = kinds.decode(job.kind, job.request)
         folder = journal.folder(settings.home, job.id)
         context = Context(job, request, database, store, settings, folder)
+        look = trier.answer if job.kind == kinds.Try.kind else handlers.find(job.kind).run
         with _alive(database, job, settings.lease_seconds / 4):
-            runner.carry_out(database, job, lambda: trier.answer(context))
+            runner.carry_out(database, job, lambda: look(context))
 
     asked = time.monotonic()
     while not line.stopping.wait(EVERY if time.monotonic() < asked + LATELY else REST):

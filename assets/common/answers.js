@@ -79,6 +79,8 @@
  * @typedef {{escapes: number, images: number, defects: number, first: number | null, both: number | null}}
  *   Filtered
  * @typedef {{images: number, known: number, run_id: number | null, pace: Pace | null}} Foreseen
+ * @typedef {{family: string, parameters?: Record<string, number | number | string>,
+ *   knobs?: Record<string, number | number | string>}} GlimpseForm
  * @typedef {{id: number, sha256: string, lie: number[]}} GoldenCard
  * @typedef {{columns: number, rows: number}} Grid
  * @typedef {{on: boolean}} Grow
@@ -232,6 +234,8 @@
  * @typedef {{family: string, trials?: number, hours?: number, method?: string, space?: string,
  *   start?: string, parameters?: Record<string, number | number | string>,
  *   knobs?: Record<string, number | number | string>, seed?: number | null, key?: string}} SearchForm
+ * @typedef {{x1: number, y1: number, x2: number, y2: number, label: string}} SeenBox
+ * @typedef {{picture: string, width: number, height: number, boxes: SeenBox[], label: string}} SeenPicture
  * @typedef {{state?: string, address?: string, cards?: boolean, temp_mb?: number, jobs?: number[],
  *   nodes?: Node[], free?: Amounts}} Sight
  * @typedef {{truths: number, map: number | null, map50: number | null, map50_95: number | null}}

@@ -81,6 +81,17 @@ class Try(Detect):
 
 
 @dataclass(frozen=True, slots=True)
+class Glimpse(Request):
+    """Change some pictures as a training of that family would, of so many that it learns from."""
+
+    kind: ClassVar[str] = "glimpse"
+    family: str
+    images: Sequence[int] = ()
+    learned: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Watch(Detect):
     """Look at every picture that arrives in a folder, until cancelled; `out` takes JSON files."""
 
@@ -287,6 +298,7 @@ KINDS = {
             waiting="detect:{project_id}:{family}:{weights}:{source}:{options}",
         ),
         Kind(Try, "Try of a picture", Lane.INSTANT, retries=1),
+        Kind(Glimpse, "Glimpse of a training", Lane.INSTANT, retries=1),
         Kind(Watch, "Watched folder", Lane.WATCH, "watch:{folder}", "watch:{folder}", retries=100),
         Kind(Propose, "Proposals", Lane.SHORT, waiting="propose:{project_id}:{source}"),
         Kind(

@@ -97,7 +97,7 @@ def check(
     variant = str(said.get("variant", ""))
     values = {**usual.parameters(session, project_id, family, variant), **said}
     images = Counter(str(picture.split) for picture in pictures.values())
-    unusable = [*_unknown(values), *_parameters(values, chosen)]
+    unusable = _unusable(values, chosen)
     problems = [
         *unusable,
         *_problems(project, chosen, pictures, boxes),
@@ -114,6 +114,18 @@ def check(
         None if unusable else _seconds(session, family, values, images[Split.TRAIN]),
         () if problems else tuple(beginnings.notes(chosen, values, start)),
     )
+
+
+def refuse_values(family: str, values: Mapping[str, Any]) -> None:
+    """Raise Invalid where parameters make no sense, whatever there is to learn from."""
+    chosen = families.find(family)
+    found = [*_unusable(values, chosen), *spaces.wrong(family, values.get("extra") or {})]
+    if found:
+        raise Invalid(" ".join(found))
+
+
+def _unusable(values: Mapping[str, Any], chosen: Family) -> list[str]:
+    return [*_unknown(values), *_parameters(values, chosen)]
 
 
 def _unknown(values: Mapping[str, Any]) -> Iterable[str]:

@@ -78,6 +78,12 @@ def images(session: Session, snapshot_id: int) -> Iterable[SnapshotImage]:
         yield from _images(session, rows[start : start + PART])
 
 
+def some(session: Session, ids: Iterable[int]) -> list[SnapshotImage]:
+    """Images with their labels of now, as if a snapshot of them were to be learned from."""
+    rows = session.scalars(select(ImageRow).where(ImageRow.id.in_(ids)).order_by(ImageRow.id))
+    return list(_images(session, [(_member(row), row, None) for row in rows]))
+
+
 def digest(session: Session, snapshot_id: int) -> str:
     """Names what a training learns from: the same bytes, labels' versions and splits, the same."""
     row = SnapshotImageRow
@@ -106,6 +112,10 @@ def split_of(key: str, seed: int) -> Split:
     if place < TEST_BELOW:
         return Split.TEST
     return Split.VAL if place < VAL_BELOW else Split.TRAIN
+
+
+def _member(image: ImageRow) -> SnapshotImageRow:
+    return SnapshotImageRow(image_id=image.id, version=image.version, split=Split.TRAIN)
 
 
 def _labelled(session: Session, project_id: int, task: Task) -> Sequence[Row[Any]]:

@@ -10,7 +10,7 @@ place of detections, so one such picture never spoils its batch.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
@@ -95,6 +95,15 @@ class Parameters:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """A picture as a training sees it: BGR, its boxes as x1, y1, x2, y2, class, or its label."""
+
+    pixels: Pixels
+    boxes: NDArray[np.float64]
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Trained:
     """What a training leaves behind: a weights file, and the family's own figures."""
 
@@ -139,6 +148,14 @@ class Laying(Protocol):
     def laid(self, batch: Sequence[Picture]) -> Sequence[tuple[Answer, Lie]]:
         """The answers of `predict`, each with how its golden lies."""
         ...
+
+
+@runtime_checkable
+class Seeing(Protocol):
+    """A family that changes pictures each time it learns from them."""
+
+    seen: Callable[[TrainingSet, Parameters, int], Iterator[Seen]]
+    """Some of so many pictures, as the training would see them."""
 
 
 class FamilyModule(Protocol):

@@ -7,7 +7,7 @@ is the probability, so the first row is what the picture shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from workers.families.base import (
     Picture,
     Pixels,
     Reporter,
+    Seen,
     Trained,
     TrainingSet,
 )
@@ -67,6 +68,15 @@ def train(
     chosen = begin or start.find(FAMILY, variant, parameters.extra)
     task = basics.TrainingTask(data, chosen, parameters, folder.resolve())
     return distributed.train(_loop, task, reporter)
+
+
+def seen(data: TrainingSet, parameters: Parameters, learned: int) -> Iterator[Seen]:
+    """Each picture as `ClassLesson.read` gives it."""
+    del learned
+    changed, random = changes.chosen(parameters.extra), np.random.default_rng()
+    for each in data.examples:
+        pixels = changed(_square(each, parameters.image_size), random)
+        yield Seen(pixels, np.zeros((0, 5)), each.label)
 
 
 def load(path: Path | None, device: str = "cpu") -> Classifier:

@@ -7,12 +7,13 @@ size), so training and use cannot differ.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from backend.domain import Split
@@ -28,6 +29,7 @@ from workers.families.base import (
     Picture,
     Pixels,
     Reporter,
+    Seen,
     Trained,
     TrainingSet,
 )
@@ -57,6 +59,14 @@ def train(
     chosen = start.choose(FAMILY, variant, begin, parameters.extra)
     task = basics.TrainingTask(data, chosen, parameters, folder.resolve())
     return distributed.train(_loop, task, reporter)
+
+
+def seen(data: TrainingSet, parameters: Parameters, learned: int) -> Iterator[Seen]:
+    """Each picture as `BoxLesson.read` gives it."""
+    del parameters, learned
+    random = np.random.default_rng()
+    for each in data.examples:
+        yield Seen(*changed(basics.pixels(each), basics.boxes(each, data.classes), random))
 
 
 def load(path: Path | None, device: str = "cpu") -> FasterRcnn:
@@ -119,15 +129,8 @@ class BoxLesson:
     def read(self, index: int, random: np.random.Generator) -> tuple[Pixels, Any, Any]:
         """A picture with its boxes and labels (1 is the first class), mirrored and lit anew."""
         example = self.examples[index]
-        pixels, boxes = basics.pixels(example), basics.boxes(example, self.classes)
-        for axis in (0, 1):
-            if random.random() < 0.5:
-                pixels = np.flip(pixels, axis)
-                side = pixels.shape[axis]
-                low, high = 1 - axis, 3 - axis
-                boxes[:, [low, high]] = side - boxes[:, [high, low]]
-        lit = pixels.astype(np.float32) * random.uniform(0.85, 1.15) + random.uniform(-12, 12)
-        return lit.clip(0, 255).astype(np.uint8), boxes[:, :4], boxes[:, 4].astype(np.int64) + 1
+        lit, boxes = changed(basics.pixels(example), basics.boxes(example, self.classes), random)
+        return lit, boxes[:, :4], boxes[:, 4].astype(np.int64) + 1
 
     def losses(self, network: nn.Module, batch: Sequence[Any], device: torch.device) -> loop.Losses:
         """The four losses of region proposals and heads."""
@@ -154,6 +157,21 @@ class BoxLesson:
         """mAP at .5 and over .5:.95."""
         found = metrics.report(answers, self.classes, resamples=0)
         return {name: found[name] or 0.0 for name in ("map50", "map50_95")}
+
+
+def changed(
+    pixels: Pixels, boxes: NDArray[np.float64], random: np.random.Generator
+) -> tuple[Pixels, NDArray[np.float64]]:
+    """A picture with its boxes, mirrored and lit anew."""
+    found = boxes.copy()
+    for axis in (0, 1):
+        if random.random() < 0.5:
+            pixels = np.flip(pixels, axis)
+            side = pixels.shape[axis]
+            low, high = 1 - axis, 3 - axis
+            found[:, [low, high]] = side - found[:, [high, low]]
+    lit = pixels.astype(np.float32) * random.uniform(0.85, 1.15) + random.uniform(-12, 12)
+    return lit.clip(0, 255).astype(np.uint8), found
 
 
 def tensor(pixels: Pixels) -> torch.Tensor:

@@ -16,6 +16,7 @@ HANDLERS = {
     "benchmark": "workers.handlers.models.benchmark",
     "detect": "workers.handlers.runs.detect",
     "propose": "workers.handlers.runs.detect",
+    "glimpse": "workers.handlers.models.glimpse",
     "try": "workers.handlers.runs.trying",
     "watch": "workers.handlers.runs.watch",
     "evaluate": "workers.handlers.models.evaluate",

@@ -1,13 +1,10 @@
 /** Drop pictures to try a model on them; they join the project only where that is asked for. */
 
+import { finished, outline } from "../../common/answered.js";
 import { field, fill, h } from "../../common/dom.js";
 import { get, send, token, upload } from "../../common/net.js";
 import { address, attempt, project, site } from "../../common/site.js";
 import { count, many, share, span } from "../../common/words.js";
-
-const SVG = "http://www.w3.org/2000/svg";
-const FINAL = ["done", "failed", "cancelled"];
-const EVERY = 100; // milliseconds between looks at the job
 
 /** Pictures beyond these are left out: who has more wants a run. */
 const MOST = 12;
@@ -157,7 +154,9 @@ export class TryOut {
     if (job instanceof Error) return void (said.textContent = job.message);
     if (job.result.refused) return void (said.textContent = job.result.refused);
     const whole = this.whole();
-    draw(stage, whole ? [] : found, begun);
+    /** @param {Found} one */
+    const outlined = (one) => ({ ...one, words: told(one) });
+    outline(stage, whole ? [] : found.map(outlined), begun);
     const looked = job.result.milliseconds;
     said.textContent = `${tally(found, whole)} In ${span((performance.now() - began) / 1000)}${
       looked === undefined ? "" : `, of which the model took ${Math.round(looked)} ms`
@@ -183,48 +182,15 @@ async function added(files, lot) {
   return job.result;
 }
 
-/**
- * Wait until a job is done; one that fails says why.
- * @param {Job} job @param {(job: Job) => any} told
- * @returns {Promise<Job>}
- */
-async function finished(job, told) {
-  while (!FINAL.includes(job.state)) {
-    told(job);
-    await new Promise((resolve) => setTimeout(resolve, EVERY));
-    job = await get(`/api/jobs/${job.id}`);
-  }
-  if (job.state !== "done") throw new Error(job.error || "It was cancelled.");
-  return job;
-}
-
-/** @param {HTMLElement} stage @param {Found[]} found @param {Size} size */
-function draw(stage, found, size) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
-  for (const one of found) {
-    const rect = document.createElementNS(SVG, "rect");
-    for (
-      const [name, value] of Object.entries({
-        x: one.x1,
-        y: one.y1,
-        width: one.x2 - one.x1,
-        height: one.y2 - one.y1,
-      })
-    ) rect.setAttribute(name, String(value));
-    const words = document.createElementNS(SVG, "title");
-    words.textContent = `${one.label} ${share(one.score, 2)}`;
-    rect.append(words);
-    svg.append(rect);
-  }
-  stage.querySelector("svg")?.remove();
-  stage.append(svg);
+/** @param {Found} one */
+function told(one) {
+  return `${one.label} ${share(one.score, 2)}`;
 }
 
 /** @param {Found[]} found @param {boolean} whole */
 function tally(found, whole) {
   if (!found.length) return "Nothing found.";
-  if (whole) return `${found[0].label} ${share(found[0].score, 2)}.`;
-  const first = found.slice(0, 6).map((one) => `${one.label} ${share(one.score, 2)}`).join(", ");
+  if (whole) return `${told(found[0])}.`;
+  const first = found.slice(0, 6).map(told).join(", ");
   return `${many(found.length, "detection")}: ${first}${found.length > 6 ? " …" : "."}`;
 }

@@ -96,3 +96,18 @@ export class Panel {
     ];
   }
 }
+
+/**
+ * The trainings to show: the one that is meant, what runs, what waits, and the last one seen to end.
+ * @param {Job[]} jobs @param {number} meant @param {Map<number, Panel>} before
+ */
+export function shown(jobs, meant, before) {
+  const order = ["running", "paused", "queued"];
+  const open = jobs.filter((job) => order.includes(job.state)).sort((a, b) =>
+    order.indexOf(a.state) - order.indexOf(b.state) || a.id - b.id
+  );
+  const linked = jobs.find((job) => job.id === meant);
+  const ended = jobs.find((job) => before.has(job.id) && !open.includes(job));
+  const wanted = new Set([linked, ...open, ended].filter((job) => job !== undefined));
+  return wanted.size ? [...wanted] : jobs.slice(0, 1);
+}

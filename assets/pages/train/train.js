@@ -4,9 +4,10 @@ import { Beside } from "./beside.js";
 import { DEVICES } from "../../common/devices.js";
 import { field, fill, h, select } from "../../common/dom.js";
 import { get, send, token } from "../../common/net.js";
+import { Glimpse } from "./glimpse.js";
 import { knobs } from "./knobs.js";
 import { nothingChosen } from "../../common/nothing.js";
-import { Panel } from "./panel.js";
+import { Panel, shown } from "./panel.js";
 import { Reading } from "../../common/reading.js";
 import { refused, report } from "./report.js";
 import { Searches } from "./searches.js";
@@ -62,6 +63,7 @@ class Train {
     );
     this.pace = h("span.quiet-text");
     this.beside = new Beside();
+    this.glimpse = new Glimpse(() => this.values, () => this.base());
     this.searches = new Searches(() => this.values, () => this.base(), () => this.load());
     this.sheet = h(
       "div.sheet",
@@ -137,7 +139,8 @@ class Train {
     );
     this.start = h("span");
     this.knobs = h("div");
-    fill(this.form, field("Family", this.family), this.start, this.fields, this.more, this.knobs);
+    const parts = [this.start, this.fields, this.more, this.knobs, this.glimpse.element];
+    fill(this.form, field("Family", this.family), parts);
     this.choose(this.values.family);
   }
 
@@ -198,6 +201,7 @@ class Train {
     this.values.knobs = {};
     fill(this.knobs, knobs(family.knobs, (values) => (this.values.knobs = values, this.look())));
     this.more.hidden = family.needs_golden;
+    this.glimpse.chosen(!family.needs_golden);
     this.searches.chosen();
   }
 
@@ -271,6 +275,7 @@ class Train {
 
   async look() {
     const wanted = JSON.stringify(this.values);
+    this.glimpse.renew();
     const found = await attempt(() =>
       send("POST", `${this.base()}/training/check`, this.values).catch(refused)
     );
@@ -331,19 +336,4 @@ class Train {
     );
     await this.beside.show(this.found.models);
   }
-}
-
-/**
- * The trainings to show: the one that is meant, what runs, what waits, and the last one seen to end.
- * @param {Job[]} jobs @param {number} meant @param {Map<number, Panel>} before
- */
-function shown(jobs, meant, before) {
-  const order = ["running", "paused", "queued"];
-  const open = jobs.filter((job) => order.includes(job.state)).sort((a, b) =>
-    order.indexOf(a.state) - order.indexOf(b.state) || a.id - b.id
-  );
-  const linked = jobs.find((job) => job.id === meant);
-  const ended = jobs.find((job) => before.has(job.id) && !open.includes(job));
-  const wanted = new Set([linked, ...open, ended].filter((job) => job !== undefined));
-  return wanted.size ? [...wanted] : jobs.slice(0, 1);
 }

@@ -102,7 +102,7 @@ def test_a_parameter_that_cannot_be_is_named_before_anything_is_made(
 def test_a_knob_that_a_family_has_not_is_refused_in_a_sentence(
     lars: TestClient, project: Project, given: dict[str, Any], said: str
 ) -> None:
-    for path in ("training/check", "training", "searches"):
+    for path in ("training/check", "training/glimpse", "training", "searches"):
         body = {"family": "yolo", **given}
         answer = lars.post(f"/api/projects/{project.id}/{path}", json=body, headers=WRITE)
         assert (answer.status_code, said in answer.json()["error"]) == (400, True), answer.text

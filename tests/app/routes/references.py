@@ -55,6 +55,7 @@ GET /api/projects/{project}/remains project=project
 GET /api/projects/{project}/runs project=project
 GET /api/projects/{project}/searches project=project
 GET /api/projects/{project}/training project=project job~training
+GET /api/projects/{project}/training/glimpse/{number} project=project number=glimpse
 GET /api/runs/{run}/against/{before} run=run before=run | score start
 GET /api/runs/{run}/boards run=run class~called group~group defect~called | after
 GET /api/runs/{run}/export/{name} run=run | name
@@ -118,6 +119,7 @@ POST /api/projects/{project}/training project=project .start=version .key~key | 
  .parameters .knobs .seed
 POST /api/projects/{project}/training/check project=project .start=version .key~key | .family
  .parameters .knobs .seed
+POST /api/projects/{project}/training/glimpse project=project | .family .parameters .knobs
 POST /api/runs/{run}/decide run=run .items.image=image .items.idx=idx .items.label=called .key~key
  | .items.verdict .items.saw
 POST /api/runs/{run}/give-back run=run | .holder

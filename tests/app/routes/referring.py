@@ -38,7 +38,10 @@ FOUND = b"name,label\n"
 Values = Mapping[str, tuple[Any, ...]]
 
 
-NUMBERS = ("image", "run", "model", "class", "job", "try", "export", "training", "search", "doubt")
+NUMBERS = (
+    "image", "run", "model", "class", "job", "try", "glimpse", "export", "training", "search",
+    "doubt",
+)  # fmt: skip
 NOWHERE: Values = {
     **{kind: (AWAY,) for kind in NUMBERS},
     "idx": (77,),
@@ -245,6 +248,7 @@ def _of_project(at: Place) -> dict[str, Any]:
         "POST searches": {"family": "yolo", "trials": 3, **training},
         "POST training": {"family": "yolo", **training},
         "POST training/check": {"family": "golden", **training},
+        "POST training/glimpse": {"family": "yolo"},
     }
     return {name.replace(" ", " /api/projects/{project}/"): sent for name, sent in told.items()}
 
@@ -296,6 +300,7 @@ def _requests(it: Things) -> dict[str, kinds.Request]:
     return {
         "export": kinds.Export(it.project, "yolo"),
         "try": kinds.Try(it.project, "golden"),
+        "glimpse": kinds.Glimpse(it.project, "yolo"),
         "detect": kinds.Detect(it.project, "golden", source={"images": [it.images[0]]}),
         "propose": kinds.Propose(it.project, "golden", source={"images": [it.images[0]]}),
         "training": kinds.Train(it.project, it.model, it.snapshot, "yolo"),

@@ -8,7 +8,7 @@ training setting of Ultralytics (`mosaic`, `freeze`, …), which goes through un
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from workers.families.base import (
     Picture,
     Pixels,
     Reporter,
+    Seen,
     Trained,
     TrainingSet,
 )
@@ -54,6 +55,14 @@ def train(
     chosen = start.choose(FAMILY, variant, begin, parameters.extra)
     task = basics.TrainingTask(data, chosen, parameters, folder.resolve())
     return distributed.train(_loop, task, reporter)
+
+
+def seen(data: TrainingSet, parameters: Parameters, learned: int) -> Iterator[Seen]:
+    """Each picture as Ultralytics' loader gives it: alone, or a mosaic of several."""
+    offline.prepare()
+    from workers.families.yolo import trainer
+
+    return trainer.seen(data, parameters, learned)
 
 
 def load(path: Path | None, device: str = "cpu") -> Yolo:

@@ -6,17 +6,19 @@ Import only inside a training process, after `offline.prepare` and once its rank
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from ultralytics.cfg import get_cfg
 from ultralytics.models.yolo.detect import DetectionTrainer
 from ultralytics.nn import tasks
 
 from backend.domain import Split
 from backend.errors import Unavailable
-from workers.families.base import Parameters, Reporter
+from workers.families.base import Example, Parameters, Reporter, Seen, TrainingSet
 from workers.families.yolo import dataset, yolo_network
 from workers.training import basics
 from workers.training.basics import Place, TrainingTask
@@ -75,7 +77,7 @@ class YoloTrainer(DetectionTrainer):  # type: ignore[misc]
     ) -> None:
         self.task_, self.place, self.reporter = task, place, reporter
         self.meter = basics.EpochMeter(reporter, task.parameters.epochs)
-        overrides = _overrides(task, place)
+        overrides = _overrides(task, place, len(task.data.of(Split.TRAIN)))
         if resume is not None:
             overrides |= {"resume": str(resume), "model": str(resume)}
         super().__init__(overrides=overrides, _callbacks=_callbacks())
@@ -96,24 +98,11 @@ class YoloTrainer(DetectionTrainer):  # type: ignore[misc]
             "train": data.of(Split.TRAIN),
             "val": basics.judged_on(data, self.reporter if self.place.leads else basics.Silent()),
         }
-        names = dict(enumerate(data.classes))
-        return {"train": "train", "val": "val", "names": names, "nc": len(names), "channels": 3}
+        return _described(data.classes)
 
     def build_dataset(self, img_path: str, mode: str = "train", batch: int | None = None) -> Any:
         """The pictures of a split, without any file beside them."""
-        return dataset.Pictures(
-            self.splits[img_path],
-            self.task_.data.classes,
-            imgsz=self.args.imgsz,
-            batch_size=batch,
-            augment=mode == "train",
-            hyp=self.args,
-            rect=mode == "val",
-            cache=self.args.cache or None,
-            stride=32,
-            pad=0.0 if mode == "train" else 0.5,
-            data=self.data,
-        )
+        return _pictures(self.splits[img_path], self.data, self.args, mode == "train", batch)
 
     def setup_model(self) -> Any:
         """The network: resumed, from start weights (classes matched by name), or a fresh one."""
@@ -218,16 +207,65 @@ class YoloTrainer(DetectionTrainer):  # type: ignore[misc]
         self.reporter.epoch(self.epoch + 1, self.epochs, figures)
 
 
-def _overrides(task: TrainingTask, place: Place) -> dict[str, Any]:
+def seen(data: TrainingSet, parameters: Parameters, learned: int) -> Iterator[Seen]:
+    """Pictures as they come out of a training's data set, changed and mixed."""
+    task = TrainingTask(data, None, parameters, Path())
+    args = get_cfg(overrides=_overrides(task, Place(), learned))
+    made = _pictures(data.examples, _described(data.classes), args, True, len(data.examples))
+    for number in range(len(made)):
+        made.load_image(number)  # what has been read may become a part of a mosaic
+    for number in range(len(made)):
+        yield _seen(made[number])
+
+
+def _seen(found: Mapping[str, Any]) -> Seen:
+    """What the loader gives, RGB and boxes by centre and size in shares, as we have it."""
+    pixels = np.ascontiguousarray(found["img"].numpy().transpose(1, 2, 0)[:, :, ::-1])
+    boxes = found["bboxes"].numpy().astype(np.float64).reshape(-1, 4)
+    sides = np.tile(np.array(pixels.shape[1::-1], np.float64), 2)
+    low, high = boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2
+    classes = found["cls"].numpy().astype(np.float64).reshape(-1, 1)
+    return Seen(pixels, np.hstack([np.hstack([low, high]) * sides, classes]))
+
+
+def _pictures(
+    examples: tuple[Example, ...],
+    described: Mapping[str, Any],
+    args: Any,
+    learned_from: bool,
+    batch: int | None,
+) -> dataset.Pictures:
+    return dataset.Pictures(
+        examples,
+        tuple(described["names"].values()),
+        imgsz=args.imgsz,
+        batch_size=batch,
+        augment=learned_from,
+        hyp=args,
+        rect=not learned_from,
+        cache=args.cache or None,
+        stride=32,
+        pad=0.0 if learned_from else 0.5,
+        data=described,
+    )
+
+
+def _described(classes: tuple[str, ...]) -> dict[str, Any]:
+    """A data set as Ultralytics describes one."""
+    names = dict(enumerate(classes))
+    return {"train": "train", "val": "val", "names": names, "nc": len(names), "channels": 3}
+
+
+def _overrides(task: TrainingTask, place: Place, learned: int) -> dict[str, Any]:
     """Ultralytics' settings; small sets step at each batch, as there are few batches."""
     given = task.parameters
-    batch = max(place.count, min(given.batch, len(task.data.of(Split.TRAIN))))
+    batch = max(place.count, min(given.batch, learned))
     batch -= batch % place.count
     extra = {THEIRS.get(name, name): v for name, v in given.extra.items() if name not in OURS}
     if "accumulate" in given.extra:
         extra["nbs"] = batch * max(1, int(given.extra["accumulate"]))
     rate = given.learning_rate or (GENTLE if basics.knows_all(task) else 0.0)
-    few = len(task.data.of(Split.TRAIN)) < FEW
+    few = learned < FEW
     return {
         "task": "detect",
         "mode": "train",
