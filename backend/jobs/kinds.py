@@ -283,14 +283,7 @@ KINDS = {
             retries=100,
         ),
         Kind(Benchmark, "Benchmark", Lane.LONG, "benchmark", "benchmark:{model_id}"),
-        Kind(
-            Scale,
-            "Cluster benchmark",
-            Lane.LONG,
-            "benchmark",
-            "scale:{project_id}",
-            retries=100,
-        ),
+        Kind(Scale, "Cluster benchmark", Lane.LONG, "benchmark", "scale:{project_id}", retries=100),
         Kind(
             Detect,
             "Detection",
@@ -323,13 +316,7 @@ KINDS = {
             "register:{model_id}",
             "register:{model_id}:{name}",
         ),
-        Kind(
-            Import,
-            "Import",
-            Lane.SHORT,
-            "import:{project_id}",
-            "import:{project_id}:{source}",
-        ),
+        Kind(Import, "Import", Lane.SHORT, "import:{project_id}", "import:{project_id}:{source}"),
         Kind(Remove, "Removal of a project", Lane.SHORT, waiting="remove:{removed}"),
         Kind(Purge, "Removal of images", Lane.SHORT, "purge:{project_id}", "purge:{project_id}"),
         Kind(
