@@ -12,6 +12,7 @@ import { Reading } from "../../common/reading.js";
 import { attempt, page, poll, project, query, site, tab, toast } from "../../common/site.js";
 import { nothingChosen } from "../../common/nothing.js";
 import { offer } from "../jobs/actions.js";
+import { panel, working } from "./atwork.js";
 import { progress } from "../jobs/progress.js";
 import { table } from "./runs.js";
 import { TryOut } from "./tryout.js";
@@ -28,7 +29,7 @@ export function mount(element) {
 
 /** @typedef {import("../../common/answers.js").JobCard} Job */
 /** @typedef {import("../../common/answers.js").DetectionChoice} Detecting */
-/** @typedef {{actions: HTMLElement, status: HTMLElement, element: HTMLElement}} Panel */
+/** @typedef {import("./atwork.js").Panel} Panel */
 
 class Detect {
   /** @param {HTMLElement} element */
@@ -339,19 +340,4 @@ class Detect {
       () => table(this.found.runs, this.project, this.base()),
     );
   }
-}
-
-/** One detection at work, or one that has failed. @param {Job} job @returns {Panel} */
-function panel(job) {
-  const actions = h("span.row"), status = h("div.inside");
-  return {
-    actions,
-    status,
-    element: h("section.panel", {}, h("header", {}, h("h2", {}, `Detection ${job.id}`), actions), status),
-  };
-}
-
-/** The jobs that have not ended. @param {import("../../common/answers.js").AtWork} found */
-function working(found) {
-  return found.jobs.filter((job) => ["running", "queued", "paused"].includes(job.state));
 }

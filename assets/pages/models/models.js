@@ -4,6 +4,7 @@ import { ask } from "../../common/dialog.js";
 import { field, fill, h, select } from "../../common/dom.js";
 import { classifies, evaluate, judge } from "./measuring.js";
 import { measured } from "./measured.js";
+import { provenance } from "./provenance.js";
 import { mistakes } from "./mistakes.js";
 import { get, send } from "../../common/net.js";
 import { Reading } from "../../common/reading.js";
@@ -11,7 +12,7 @@ import { address, attempt, page, poll, project, query, toast } from "../../commo
 import { benchmarks } from "./scaling.js";
 import { noSuch, nothingChosen } from "../../common/nothing.js";
 import { follow } from "../projects/transfers.js";
-import { ago, count, share, span } from "../../common/words.js";
+import { ago, count, share } from "../../common/words.js";
 
 const MOST_OPENED = 20;
 const STATES = { training: "Training", ready: "Ready", failed: "Failed", cancelled: "Cancelled" };
@@ -293,44 +294,6 @@ function row(one, champion, chosen) {
     h("td.number", {}, one.metrics.images ? count(one.metrics.images) : "–"),
     h("td", {}, ago(one.at)),
   );
-}
-
-/** @param {Details} told @param {string | undefined} parent */
-function provenance(told, parent) {
-  const from = told.provenance, of = told.parameters;
-  const facts = [
-    ["Snapshot", told.snapshot],
-    ["Seed", of.seed],
-    ["Start", of.start || "family's own"],
-    ["Parent", parent],
-    ["Epochs", of.epochs],
-    ["Image size", of.image_size],
-    ...knobs(of.extra ?? {}),
-    ["Took", from.seconds && span(from.seconds)],
-    ["Cluster", from.cluster],
-    ["Machine", from.machine && `${from.machine}, ${from.devices}`],
-    ["Code", from.code],
-    [
-      "Weights",
-      told.weights && h("span.mono", { title: `SHA-256 ${told.weights}` }, told.weights.slice(0, 12)),
-    ],
-    ["By", told.author],
-  ].filter(([, value]) => value !== undefined && value !== null && value !== "");
-  return h(
-    "div.facts",
-    {},
-    facts.map(([name, value]) =>
-      h("span", {}, `${name} `, h("b", {}, value instanceof Node ? value : String(value)))
-    ),
-    told.job && h("a", { href: address({ project: project(), tab: "jobs" }) }, `Job ${told.job}`),
-  );
-}
-
-/** What it was told that only its family has. @param {Record<string, any>} extra */
-function knobs(extra) {
-  return Object.entries(extra)
-    .filter(([, value]) => ["number", "string"].includes(typeof value))
-    .map(([name, value]) => [name.replaceAll("_", " "), value]);
 }
 
 /** @param {Model} told */
