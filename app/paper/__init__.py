@@ -1,1 +1,1 @@
-"""Pages as PDF, laid out here from our own HTML: no browser is needed to write one."""
+"""Pages as PDF, laid out from our own HTML without a browser; may ask nothing else of Loupe."""
