@@ -102,10 +102,7 @@ class Watch(Detect):
 
 @dataclass(frozen=True, slots=True)
 class Evaluate(Request):
-    """Measure a model on one split of its snapshot; without a name, on the held-out one.
-
-    `against` is another model to be compared with on the same pictures.
-    """
+    """Measure a model on one split of its snapshot, or the held-out one, and `against` another."""
 
     kind: ClassVar[str] = "evaluate"
     model_id: int
@@ -117,10 +114,7 @@ class Evaluate(Request):
 
 @dataclass(frozen=True, slots=True)
 class Judge(Request):
-    """Measure what another program found (`file`: a stored hash) on one split of a snapshot.
-
-    `model_id` is a model to be compared with.
-    """
+    """Measure what another program found (`file`: a stored hash), and a model beside it."""
 
     kind: ClassVar[str] = "judge"
     snapshot_id: int
