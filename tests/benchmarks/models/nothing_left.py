@@ -36,6 +36,7 @@ from tests.workers.running import House
 from tests.workers.tuning import nodes
 from tests.workers.tuning.nodes import Nodes
 
+RAYS_OWN = ("ray::IDLE", "ray::DashboardAgent", "ray::RuntimeEnvAgent")
 FATES = ("cancelled", "left alone", "cancelled", "killed")
 SMALL = {"variant": "small", "image_size": 32, "batch": 4, "epochs": 2}
 STATE = """
@@ -111,7 +112,7 @@ def _left(house: House, cluster: Nodes, home: Path, temp: Path) -> list[Figure]:
     time.sleep(5)  # in which those that were told to end may do so
     actors, groups, alive = _state(cluster)
     named = [running.line(one) for one in psutil.process_iter()]
-    busy = [one for one in named if one.startswith("ray::") and not one.startswith("ray::IDLE")]
+    busy = [one for one in named if one.startswith("ray::") and not one.startswith(RAYS_OWN)]
     jobs = [one.name for one in (home / "jobs").glob("*")]
     house.stop()
     house.until_empty()

@@ -157,7 +157,7 @@ def _tell(
     told: list[Run],
 ) -> None:
     rows = [*_bare_rows(bare), *(row for line in tables[0] for row in _rows(line, tables))]
-    if asked.data == "facemask" and bare:
+    if asked.family == "faster_rcnn" and asked.data == "facemask" and bare:
         rows += [Figure(f"the public example, {what}", at, unit) for what, at, unit in EXAMPLE]
     figures = [run for run in told if "rate" in run.data.metrics]
     rows.append(Figure("runs in mlflow, each with its images a second", len(figures), ""))
