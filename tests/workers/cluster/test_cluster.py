@@ -91,7 +91,7 @@ def test_the_cluster_is_described(house: House) -> None:
 def test_a_node_tells_which_jobs_it_carries(tmp_path: Path) -> None:
     free = {"cores": 2.0, "gpus": 0.0, "memory_gb": 3.5}
     node = {"name": "n1", "kind": "large", **free, "free": free, "actors": {11: 2, 12: 1, 99: 3}}
-    kept = Keeper(Settings(home=tmp_path), _seen={"nodes": [node], "free": free})
+    kept = Keeper(Settings(home=tmp_path), _seen={"nodes": [node], "free": free, "temp_mb": 1.5})
     (told,) = kept.sight({11: 7, 12: 8})["nodes"]
     ours = {"jobs": {"7": 2, "8": 1}, "others": 3}
     assert told == {"name": "n1", "kind": "large", **free, "free": free, **ours}

@@ -91,7 +91,7 @@ def test_without_a_wish_cores_are_taken_where_the_cluster_has_no_card(
         check=lambda: None,
         progress=lambda *_: None,
         cluster=lambda: {"address": ray.get_runtime_context().gcs_address},
-        job=SimpleNamespace(id=1, kind="detect"),
+        job=SimpleNamespace(id=1, kind="detect", project_id=None, attempt=1),
     )
     for asked in ({"ray": True}, {"ray": True, "workers": 1}):
         with picking.open_pool(context, setup, 10, asked) as pool:
