@@ -83,14 +83,20 @@ def _elsewhere(into: Into, said: str, known: Address, settings: Settings) -> Ite
 
 
 def _own(into: Into, files: Sequence[str]) -> Mapping[str, str]:
-    names = {f"{into.lot}/{file}" if into.lot else file: file for file in files}
+    """Those of a lot stand below its name, except goldens and what came in without one."""
+    names = {file: f"{into.lot}/{file}" if into.lot else file for file in files}
     with into.database.read.begin() as session:
         try:
             project = catalogue.find(session, into.project)
         except NotFound:
             return {}
-        known = intake.known(session, project.id, [*names])
-        return {names[name]: one.sha256 for name, one in known.items()}
+        known = intake.known(session, project.id, [*names, *names.values()])
+    found = ((file, known.get(name) or known.get(file), name) for file, name in names.items())
+    return {
+        file: one.sha256
+        for file, one, name in found
+        if one and (one.name == name or one.lot == into.lot or one.is_golden)
+    }
 
 
 def _of_tree(into: Into, there: Tree, files: Sequence[str]) -> Mapping[str, str]:

@@ -198,10 +198,11 @@ class _Import:
             decoded: Iterable[Ready | Problem] = ()
             lot = lots.Lot(self.into.lot, lambda name: self._known([name]).get(name))
             for chunk in _chunks(self._items(lot.placed(found))):
-                there = self._known([item.name for item in chunk])
+                there = self._known([name for item in chunk for name in lot.names(item)])
                 known = [there.get(item.name) for item in chunk]
+                before = [lot.before(item, there) for item in chunk]
                 kept = itertools.repeat(self.into.files), itertools.repeat(self.look)
-                ready = pool.map(intake.prepare, chunk, known, *kept)
+                ready = pool.map(intake.prepare, chunk, known, before, *kept)
                 self._write(list(decoded))
                 decoded = ready
             self._write(list(decoded))

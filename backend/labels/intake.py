@@ -32,11 +32,14 @@ _TAKEN = "the project has another picture of this name, which stays as it is."
 class Known:
     """What a project already has under a name."""
 
+    name: str
     id: int
     sha256: str
     version: int
     golden_id: int | None
     put_away: bool
+    lot: str
+    is_golden: bool
 
     def has(self, data: bytes) -> bool:
         """Whether these are its bytes."""
@@ -72,14 +75,23 @@ def known(session: Session, project_id: int, names: Sequence[str]) -> dict[str, 
         ImageRow.version,
         ImageRow.golden_id,
         ImageRow.deleted.is_not(None),
+        ImageRow.group,
+        ImageRow.is_golden,
     ).where(ImageRow.project_id == project_id, ImageRow.name.in_(names))
-    return {name: Known(*rest) for name, *rest in session.execute(query)}
+    return {name: Known(name, *rest) for name, *rest in session.execute(query)}
 
 
-def prepare(item: Item, there: Known | None, files: Files, look: FirstLook) -> Ready | Problem:
-    """Read, check and store a picture; runs in a thread of its own."""
+def prepare(
+    item: Item, there: Known | None, before: Known | None, files: Files, look: FirstLook
+) -> Ready | Problem:
+    """Read, check and store a picture; runs in a thread of its own.
+
+    `before` may be the same picture, which came in under another name.
+    """
     try:
         data = item.read()
+        if there is None and before and before.has(data):
+            item, there = replace(item, name=before.name), before
         if there and there.has(data) and (there.version or not item.labelled):
             return Ready(_new(item, there.sha256))
         checked = safe_pictures.check(data, "it")

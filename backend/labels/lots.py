@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from backend.errors import Invalid
@@ -36,6 +36,17 @@ class Lot:
                 yield from self._named(one)
             else:
                 yield one
+
+    def names(self, item: Item) -> tuple[str, ...]:
+        """What a picture of the lot is called, and was before lots were folders."""
+        if not self.name or item.is_golden:
+            return (item.name,)
+        return item.name, item.name.removeprefix(self._below(""))
+
+    def before(self, item: Item, there: Mapping[str, Known]) -> Known | None:
+        """What came into the lot before lots were folders, by the name of this picture."""
+        old = there.get(self.names(item)[-1])
+        return old if old and self.name and old.lot == self.name and not old.is_golden else None
 
     def _named(self, item: Item) -> Iterator[Found]:
         if self.name and not item.is_golden:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend.errors import Invalid
+from backend.labels import images
 from backend.storage import engine
 from backend.storage.files import Files
 from tests.backend.labels import drawn
@@ -31,6 +32,20 @@ def test_boards_of_one_name_stand_in_the_lots_they_came_with(house: House, tmp_p
         "line 2/B/1.png": "line 2/B",
         "line 2/B/2.png": "line 2/B",
     }
+
+
+def test_what_came_before_lots_were_folders_is_not_brought_in_again(
+    house: House, tmp_path: Path
+) -> None:
+    house.bring(drawn.lay(tmp_path / "a", {"1.png": drawn.numbered(1), "2.png": drawn.numbered(2)}))
+    ids = [one.id for one in house.images().values()]
+    with house.database.write.begin() as session:
+        images.set_group(session, ids, "A")
+    other = drawn.lay(tmp_path / "b", {"1.png": drawn.numbered(1), "2.png": drawn.numbered(3)})
+    again = house.bring(other, lot="A")
+    assert (again.images, again.skipped, again.problems) == (1, 1, ())
+    assert house.images().keys() == {"1.png", "2.png", "A/2.png"}
+    assert house.bring(other, lot="B").images == 2
 
 
 def test_the_lot_that_is_named_goes_before_those_of_the_source(
