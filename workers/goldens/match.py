@@ -45,11 +45,13 @@ class Candidates:
         if image.group and image.group in self._groups:
             return self._groups[image.group]
         bare = image.name.removeprefix(f"{image.group}/")
-        return self._begun(image.name) or self._begun(bare) or self._all
+        own = self._begun(image.name, len(image.name) - len(bare))
+        return own or self._begun(bare) or self._begun(image.name) or self._all
 
-    def _begun(self, name: str) -> list[Target]:
+    def _begun(self, name: str, lot: int = 0) -> list[Target]:
+        """Those whose names this one begins with; so many of its letters are its lot's alone."""
         stem = _stem(name)
-        begun = (self._names.get(stem[:end], ()) for end in range(1, len(stem) + 1))
+        begun = (self._names.get(stem[:end], ()) for end in range(lot + 1, len(stem) + 1))
         return [golden for some in begun for golden in some]
 
 

@@ -86,6 +86,13 @@ def test_below_its_lot_an_image_finds_the_golden_of_its_name() -> None:
     assert candidates.of(Target(5, "B/a7_012.png", "e", "", "B")) == [own]
 
 
+def test_the_name_of_an_image_goes_before_that_of_its_lot() -> None:
+    first, second = Target(1, "1.png", "a"), Target(2, "2.png", "b")
+    candidates = match.Candidates([first, second])
+    assert candidates.of(Target(3, "12 May/2_003.png", "c", "", "12 May")) == [second]
+    assert candidates.of(Target(4, "12 May/003.png", "d", "", "12 May")) == [first]
+
+
 def shifted(place: Place) -> Project:
     """A project with one board that lies 5 pixels right and 3 above of its golden."""
     clean = boards.golden(4)
