@@ -32,7 +32,7 @@ from app.paper.tree import SPACE, Element
 
 EDGE = 14 * mm
 ROOM = A4[0] - 2 * EDGE - 12  # a frame keeps six points on each side
-LONGEST = 2000  # letters of a cell: one that is higher than a page could not be printed
+LONGEST = 600  # letters of a cell: a row that is higher than a page could not be printed
 INK, QUIET, LINE = "#1d2229", "#56606c", "#d9dde3"
 GOOD, BAD = "#1b7a43", "#b3261e"
 BOARD, NEAR = 62 * mm, 25 * mm
@@ -116,22 +116,27 @@ def _printed(one: Element) -> Story:
     return _all(one)
 
 
-def _paragraph(one: Element, style: str) -> Paragraph:
-    return Paragraph(_said(one).strip(), STYLES[style])
+def _paragraph(one: Element, style: str, longest: int | None = None) -> Paragraph:
+    return Paragraph(_said(one, longest).strip(), STYLES[style])
 
 
-def _said(one: Element) -> str:
+def _said(one: Element, longest: int | None = None) -> str:
     """What stands in a line, in the words of reportlab; whatever a value says, it is text."""
     return "".join(
-        escape(SPACE.sub(" ", part)[:LONGEST]) if isinstance(part, str) else _marked(part)
+        escape(_short(part, longest)) if isinstance(part, str) else _marked(part, longest)
         for part in one.inside
     )
 
 
-def _marked(one: Element) -> str:
+def _short(text: str, longest: int | None) -> str:
+    said = SPACE.sub(" ", text)
+    return said if longest is None or len(said) <= longest else f"{said[:longest]}…"
+
+
+def _marked(one: Element, longest: int | None) -> str:
     if one.tag == "br":
         return "<br/>"
-    said = _said(one)
+    said = _said(one, longest)
     if one.tag == "b":
         return f"<b>{said}</b>"
     if one.tag == "code":
@@ -183,7 +188,7 @@ def _cell(cell: Element) -> Flowable:
         return Bar(float(width[1]) / 100 if width else 0.0, color[1] if color else QUIET)
     kinds = ["th"] if cell.tag == "th" else []
     kinds += ["n"] if "n" in cell.kinds else []
-    return _paragraph(cell, " ".join(kinds) or "td")
+    return _paragraph(cell, " ".join(kinds) or "td", LONGEST)
 
 
 def _widths(rows: list[list[Element]]) -> list[float]:
@@ -237,7 +242,7 @@ def _crop(figure: Element) -> Story:
 def _list(given: Element) -> Flowable:
     names, told = list(given.all("dt")), list(given.all("dd"))
     rows = [
-        [_paragraph(name, "quiet"), _paragraph(one, "td")]
+        [_paragraph(name, "quiet"), _paragraph(one, "td", 3 * LONGEST)]
         for name, one in zip(names, told, strict=True)
     ]
     return LongTable(rows, [ROOM * 0.16, ROOM * 0.84], style=TableStyle(PADDED))

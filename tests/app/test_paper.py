@@ -53,7 +53,7 @@ def test_names_are_text_on_paper_and_open_no_file(premises: Premises) -> None:
 def test_what_is_long_is_printed_over_many_pages() -> None:
     rows = "".join(
         f"<tr><td>{number}{'wide' * 400}</td><td>{'of many words ' * 400}</td></tr>"
-        for number in range(20)
+        for number in range(80)
     )
     table = f"<table><tr><th>Board</th><th>Why</th></tr>{rows}</table>"
     paper = printing.write(f"<html><body><p>Жук ± 漢</p>{table}</body></html>", "long")
@@ -62,6 +62,15 @@ def test_what_is_long_is_printed_over_many_pages() -> None:
     assert "Жук ±" in first
     assert len(document) >= 10
     assert all("Why" in one.get_textpage().get_text_bounded() for one in document)
+
+
+def test_a_row_of_long_names_fits_a_page_and_a_paragraph_is_whole() -> None:
+    head, row = 5 * "<th>Name</th>", 5 * f"<td>{2000 * 'W'}</td>"
+    long = " ".join(f"class{number}" for number in range(2000))
+    page = f"<body><p>{long}</p><table><tr>{head}</tr><tr>{row}</tr></table></body>"
+    paper = printed.text(printing.write(page, "long"))
+    assert "class1999" in paper
+    assert paper.count("W") == 5 * printing.LONGEST
 
 
 def test_a_pdf_is_served(client: TestClient, run: int) -> None:
