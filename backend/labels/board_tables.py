@@ -134,27 +134,30 @@ def _told(
 ) -> dict[int, dict[str, str]]:
     """What the lines say of each picture."""
     by_name = {one.name: one.id for one in pictures}
-    by_lot: dict[str, list[int]] = {}
-    for one in pictures:
-        by_lot.setdefault(one.lot, []).append(one.id)
-    told: dict[int, dict[str, str]] = {}
-    # Those of lots first, so that what is said of a picture itself stands.
-    for number, keys, said in sorted(lines, key=lambda line: bool(line[1].get("image"))):
+    lots = {one.lot for one in pictures if one.lot}
+    of_lots: dict[str, dict[str, str]] = {}
+    of_pictures: dict[int, dict[str, str]] = {}
+    for number, keys, said in lines:
         image, lot = keys.get("image", ""), keys.get("lot", "")
-        ids = _named(by_name, image, lot) if image else by_lot.get(lot, []) if lot else []
-        if not ids:
+        named = _named(by_name, image, lot) if image else None
+        if named is not None:
+            of_pictures[named] = {**of_pictures.get(named, {}), **said}
+        elif lot in lots and not image:
+            of_lots[lot] = {**of_lots.get(lot, {}), **said}
+        else:
             what = f"a picture {image!r}" if image else f"a lot {lot!r}"
             joined.problems.append(Problem(file, number, f"the project has not {what}."))
-        for id_ in ids:
-            told[id_] = {**told.get(id_, {}), **said}
-    return told
+    return {
+        one.id: {**of_lots.get(one.lot, {}), **of_pictures.get(one.id, {})}
+        for one in pictures
+        if one.lot in of_lots or one.id in of_pictures
+    }
 
 
-def _named(by_name: Mapping[str, int], image: str, lot: str) -> list[int]:
+def _named(by_name: Mapping[str, int], image: str, lot: str) -> int | None:
     """The picture of that name, or of that name below its lot."""
     found = by_name.get(f"{lot}/{image}") if lot else None
-    found = by_name.get(image) if found is None else found
-    return [] if found is None else [found]
+    return by_name.get(image) if found is None else found
 
 
 def _merged(text: str, told: Mapping[str, str]) -> str:
