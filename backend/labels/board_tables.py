@@ -62,7 +62,7 @@ def join(database: Database, project: str, path: Path) -> Joined:
     told = _told(lines, pictures, path.name, joined)
     joined.pictures, joined.columns = len(told), names
     said = {one.id: _merged(one.facts, told.get(one.id, {})) for one in pictures}
-    columns = facts.offered(_values([*known, *names], said.values()))
+    columns = _few(facts.offered(_values([*known, *names], said.values())), said.values())
     joined.offered = tuple(columns)
     _keep(database, project_id, columns, pictures, said, joined)
     joined.problems.sort(key=lambda one: one.line or 0)
@@ -171,6 +171,14 @@ def _values(names: Sequence[str], texts: Iterable[str]) -> dict[str, set[str]]:
         for name, value in facts.read(text).items():
             found.setdefault(name, set()).add(value)
     return {name: values for name, values in found.items() if values}
+
+
+def _few(columns: facts.Columns, texts: Iterable[str]) -> facts.Columns:
+    """The first of these columns, by which boards fall into few kinds: all are summed up."""
+    told = [facts.read(text) for text in set(texts)]
+    while len({tuple(one.get(name) for name in columns) for one in told}) > facts.MOST_FACETS:
+        columns = dict(list(columns.items())[:-1])
+    return columns
 
 
 def _keep(

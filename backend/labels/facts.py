@@ -20,7 +20,9 @@ from backend.projects import catalogue
 OPTION = "columns"
 BETWEEN = "\x1f"
 MOST_COLUMNS, MOST_OFFERED, MOST_VALUES = 20, 6, 50
-LONGEST_NAME, LONGEST_VALUE, LONGEST_OFFERED = 40, 200, 60
+LONGEST_NAME, LONGEST_VALUE = 40, 200
+LONGEST_OFFERED = 60  # bytes, as what is offered is part of keys, which PostgreSQL keeps short
+MOST_FACETS = 1000  # ways in which values of the offered columns come together
 Pair = tuple[str, str]
 Columns = dict[str, list[str]]
 
@@ -75,7 +77,8 @@ def offered(found: Mapping[str, set[str]]) -> Columns:
     few = {
         name: sorted(values)
         for name, values in found.items()
-        if len(values) <= MOST_VALUES and max(map(len, values), default=0) <= LONGEST_OFFERED
+        if len(values) <= MOST_VALUES
+        and all(len(one.encode()) <= LONGEST_OFFERED for one in (name, *values))
     }
     return dict(list(few.items())[:MOST_OFFERED])
 

@@ -77,6 +77,19 @@ def test_a_column_of_many_values_is_found_and_not_offered(line: Database, tmp_pa
     assert columns(line) == {"kind": ["even", "odd"]}
 
 
+def test_columns_by_which_nearly_every_board_is_another_are_not_offered_together(
+    line: Database, tmp_path: Path
+) -> None:
+    with line.write.begin() as session:
+        project = catalogue.find(session, "line").id
+        more = [NewImage(f"C/{n}.png", f"{n:064}", 9, 9, group="C") for n in range(1100)]
+        images.add(session, project, more, "")
+    rows = "".join(f"{n}.png,C,{n % 40},{n // 40},{'漢' * 21}\n" for n in range(1100))
+    joined = join(line, tmp_path, f"image,lot,slot,nozzle,long\n{rows}")
+    assert (joined.pictures, joined.offered) == (1100, ("slot",))
+    assert having(line, "data=slot=7&data=nozzle=3&data=long=" + "漢" * 21) == ["C/127.png"]
+
+
 def test_what_cannot_be_used_is_told_by_line(line: Database, tmp_path: Path) -> None:
     joined = join(line, tmp_path, "image,line\nA/1.png,7\nA/9.png,7\nA/2.png\nB/1.png,\x07\n")
     assert [one.line for one in joined.problems] == [3, 4, 5]
