@@ -141,6 +141,8 @@ function filters(found, asked) {
     `Run ${one.run}, ${model(one.model)}, ${ago(one.at)}`,
   ]));
   const classes = new Set([...found.classes.map(({ name }) => name), ...asked.getAll("class")]);
+  // Of what no board is summed up by, there are no boards here; a column may have got too many values.
+  const strange = asked.getAll("data").filter((one) => !found.columns[one.slice(0, one.indexOf("="))]);
   const any = FILTERS.some((name) => asked.has(name));
   return [
     choice("run", "Run", "Newest run", runs),
@@ -151,6 +153,7 @@ function filters(found, asked) {
     day("until", "To this day"),
     choice("class", "Class", "All classes", [...classes].sort().map((one) => [one, one])),
     Object.entries(found.columns).map(([name, values]) => column(name, values, asked)),
+    strange.length > 0 && h("span.quiet-text", {}, `${strange.join(", ")} is no filter of the overview.`),
     any &&
     h("button.quiet", { onclick: () => go(Object.fromEntries(FILTERS.map((name) => [name, ""]))) }, "Clear"),
   ];

@@ -169,3 +169,5 @@ def test_a_column_of_a_table_of_boards_is_a_filter_that_goes_along(
     expect(page.get_by_text("Only those of side top.")).to_be_visible()
     page.get_by_role("button", name="Show all").click()
     expect(page.locator(ROWS)).to_have_count(6)
+    page.goto(f"/?project={made.project.id}&tab=overview&data=serial%3D7")
+    expect(page.get_by_text("serial=7 is no filter of the overview.")).to_be_visible()
