@@ -79,9 +79,12 @@ def images(session: Session, snapshot_id: int) -> Iterable[SnapshotImage]:
 
 
 def some(session: Session, ids: Iterable[int]) -> list[SnapshotImage]:
-    """Images with their labels of now, as if a snapshot of them were to be learned from."""
-    rows = session.scalars(select(ImageRow).where(ImageRow.id.in_(ids)).order_by(ImageRow.id))
-    return list(_images(session, [(_member(row), row, None) for row in rows]))
+    """Images in that order with their labels of now, as a snapshot of them would have them."""
+    wanted = list(ids)
+    rows = session.scalars(select(ImageRow).where(ImageRow.id.in_(wanted)))
+    found = {row.id: row for row in rows}
+    there = [found[id] for id in wanted if id in found]
+    return list(_images(session, [(_member(row), row, None) for row in there]))
 
 
 def digest(session: Session, snapshot_id: int) -> str:

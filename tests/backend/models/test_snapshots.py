@@ -80,3 +80,14 @@ def test_a_later_edit_does_not_reach_a_snapshot(database: Database) -> None:
 def test_nothing_labelled_makes_no_snapshot(sqlite: Database) -> None:
     with pytest.raises(Refused, match="no labelled image"), sqlite.write.begin() as session:
         snapshots.freeze(session, catalogue.create(session, "empty").id, 1, "ana")
+
+
+def test_some_images_come_with_their_labels_of_now_in_the_order_asked(database: Database) -> None:
+    with database.write.begin() as session:
+        project_id = labelled(session, {"a.png": None, "b.png": None, "c.png": None})
+        known = images.ids(session, project_id, ["a.png", "b.png", "c.png"])
+        labelling.save(session, known["b.png"], 1, [], "ben")
+    asked = [known["c.png"], max(known.values()) + 1, known["b.png"], known["a.png"]]
+    with database.read() as session:
+        some = [(one.name, len(one.boxes)) for one in snapshots.some(session, asked)]
+    assert some == [("c.png", 1), ("b.png", 0), ("a.png", 1)]
