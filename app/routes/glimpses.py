@@ -14,6 +14,7 @@ from backend.errors import NotFound
 from backend.jobs import kinds, queue
 from backend.models import glimpses
 from backend.models.glimpses import SeenPicture
+from backend.projects import catalogue
 
 router = APIRouter(
     prefix="/api/projects/{project}/training/glimpse",
@@ -34,10 +35,13 @@ class GlimpseForm(BaseModel):
 @router.post("", status_code=201)
 def ask(project: str, body: GlimpseForm, at: premises.At, person: login.Labeler) -> JobCard:
     """Queue a look at some pictures, changed as the training would change them."""
-    with at.write() as session:
+    with at.read() as session:
         found = premises.project(session, project)
         given = spaces.turned(body.family, body.parameters, body.knobs)
-        return job_cards.whole(glimpses.ask(session, found.id, body.family, given, person.name))
+        request = glimpses.wanted(session, found.id, body.family, given)
+    with at.write() as session:
+        catalogue.get(session, found.id)  # it may be gone, or shut, by now
+        return job_cards.whole(glimpses.ask(session, request, person.name))
 
 
 @router.get("/{number}")

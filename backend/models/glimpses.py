@@ -45,14 +45,13 @@ class SeenPicture:
     label: str
 
 
-def ask(
-    session: Session,
-    project_id: int,
-    family: str,
-    parameters: Mapping[str, Any],
-    author: str = "",
-) -> Job:
-    """Queue it: a worker looks, by the code that trains; asked again, it shows others."""
+def wanted(
+    session: Session, project_id: int, family: str, parameters: Mapping[str, Any]
+) -> kinds.Glimpse:
+    """What a worker is to look at; asked again, it is others.
+
+    Where much is labelled that takes a while, and nobody's write has to wait for it.
+    """
     chosen, project = families.find(family), catalogue.get(session, project_id)
     if chosen.needs_golden:
         raise Refused("This family looks at pictures as they are: none is changed.")
@@ -67,7 +66,11 @@ def ask(
     learned = [id for id, one in split.items() if one is Split.TRAIN]
     if not learned:
         raise Refused("No image is labelled yet, so there is nothing to be seen: label some first.")
-    request = kinds.Glimpse(project_id, family, _some(session, learned), len(learned), values)
+    return kinds.Glimpse(project_id, family, _some(session, learned), len(learned), values)
+
+
+def ask(session: Session, request: kinds.Glimpse, author: str = "") -> Job:
+    """Queue it: a worker looks, by the code that trains."""
     return queue.enqueue(session, request, author=author, priority=1)
 
 

@@ -29,7 +29,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 def ask(place: Place, project: int, family: str = "faster_rcnn", **parameters: Any) -> Job:
     with place.database.write.begin() as session:
-        return glimpses.ask(session, project, family, parameters, "ann")
+        return glimpses.ask(session, glimpses.wanted(session, project, family, parameters), "ann")
 
 
 def test_some_pictures_come_back_small_with_their_boxes(place: Place) -> None:
