@@ -16,7 +16,7 @@ from backend.domain import Job, Split
 from backend.errors import Refused
 from backend.jobs import kinds, queue
 from backend.labels import labelling
-from backend.models import preflight, snapshots, usual
+from backend.models import preflight, snapshots, trainings, usual
 from backend.projects import catalogue
 
 OF, SHOWN = 24, 6  # what a picture is mixed with is drawn from all of them
@@ -62,7 +62,8 @@ def wanted(
     variant = str(parameters.get("variant", ""))
     values = {**usual.parameters(session, project_id, family, variant), **parameters}
     preflight.refuse_values(family, values)
-    split = snapshots.plan(session, project_id, seed=0)
+    seed = trainings.usual_seed(session, project_id, family, "") or 0
+    split = snapshots.plan(session, project_id, seed)
     learned = [id for id, one in split.items() if one is Split.TRAIN]
     if not learned:
         raise Refused("No image is labelled yet, so there is nothing to be seen: label some first.")

@@ -11,10 +11,12 @@ import cv2
 import numpy as np
 import pytest
 
-from backend.domain import Job
+from backend.domain import Box, Job, Split
 from backend.errors import Invalid, Refused
 from backend.jobs import queue
-from backend.models import glimpses
+from backend.labels import images
+from backend.labels.images import NewImage
+from backend.models import glimpses, registry, snapshots
 from backend.projects import catalogue
 from tests.workers.handlers import places
 from tests.workers.handlers.places import Place
@@ -49,6 +51,26 @@ def test_some_pictures_come_back_small_with_their_boxes(place: Place) -> None:
         for box in one.boxes:
             assert box.label in classes
             assert 0 <= box.x1 < box.x2 <= 480
+
+
+def test_what_a_training_would_hold_out_is_not_among_it(place: Place) -> None:
+    box = Box(1, 1, 5, 5, "open")
+    boards = [
+        NewImage(f"{at:02}.png", f"{at:064x}", 64, 64, (box,), labelled=True) for at in range(40)
+    ]
+    with place.database.write.begin() as session:
+        project = catalogue.create(session, "boards").id
+        images.add(session, project, boards, "ann")
+        frozen = snapshots.freeze(session, project, 5, "ann")
+        first = registry.add(
+            session, project, "yolo", classes=("open",), snapshot_id=frozen.id, parameters={}
+        )
+        registry.complete(session, first.id, "0" * 64, {"map50": 0.5})
+        members = snapshots.images(session, frozen.id)
+        learned = {one.id for one in members if one.split is Split.TRAIN}
+    shown = ask(place, project).request["images"]
+    assert shown
+    assert {*shown} <= learned
 
 
 def test_pictures_that_are_gone_are_told(place: Place) -> None:
