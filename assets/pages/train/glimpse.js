@@ -56,8 +56,10 @@ export class Glimpse {
     return attempt(async () => {
       const base = `${this.base()}/training/glimpse`;
       /** @param {Job} job */
-      const told = (job) =>
-        newest() && (this.said.textContent = job.state === "queued" ? "Waiting for a worker …" : job.message);
+      const told = (job) => {
+        if (!newest()) throw new Error("Another look was asked for since."); // so nobody waits for this
+        this.said.textContent = job.state === "queued" ? "Waiting for a worker …" : job.message;
+      };
       /** @type {Job | Error} */
       const begun = await send("POST", base, JSON.parse(wish)).catch((error) => error);
       const job = begun instanceof Error ? begun : await finished(begun, told).catch((error) => error);
