@@ -81,7 +81,10 @@ def read(job: Job, folder: Path) -> list[SeenPicture]:
     for number, one in enumerate(job.result.get("pictures", ())):
         path = place(folder, job.id, number)
         if not path.is_file():
-            raise Refused("These pictures are kept for two days only: ask for others.")
+            raise Refused(
+                "These pictures are not here: they are kept for two days, on the machine of the "
+                "worker that has made them. Ask for others."
+            )
         content = base64.b64encode(path.read_bytes()).decode()
         boxes = tuple(SeenBox(**each) for each in one["boxes"])
         size = one["width"], one["height"]
