@@ -177,6 +177,8 @@ def turned(
     """Parameters with these knobs besides; refused where the family has none such."""
     if "extra" in parameters:
         raise Invalid("There is no parameter 'extra'; what a family has of its own are its knobs.")
+    if "start" in parameters:
+        raise Invalid("There is no parameter 'start'; what it begins from stands beside them.")
     if not values:
         return dict(parameters)
     texts = (f"{name}={value}" for name, value in values.items())

@@ -97,6 +97,7 @@ def test_a_parameter_that_cannot_be_is_named_before_anything_is_made(
         ({"knobs": {"freeze": 2.5}}, "The form says '2.5' of freeze, which is no whole number."),
         ({"knobs": {"mosaic": 2}}, "The parameter mosaic must be from 0 to 1, not 2"),
         ({"parameters": {"extra": "mosaic"}}, "There is no parameter 'extra'"),
+        ({"parameters": {"start": "v1"}}, "There is no parameter 'start'"),
     ],
 )
 def test_a_knob_that_a_family_has_not_is_refused_in_a_sentence(
