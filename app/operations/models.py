@@ -14,7 +14,7 @@ from app.operations import jobs
 from app.operations.jobs import Job
 from app.operations.operation import Asked, Desk, Operation
 from app.routes.runs.detection import own_model
-from backend import domain
+from backend import domain, spaces
 from backend.domain import ModelState, Role
 from backend.models import registry, trainings
 
@@ -70,12 +70,15 @@ def models(desk: Desk, project: str) -> ModelList:
 def train(desk: Desk, project: str, asked: NewTraining) -> Training:
     """Freeze the labels, number a model and queue its training."""
     found = premises.project(desk.session, project)
+    own = {one.name for one in spaces.knobs(asked.family)}
+    knobs = {name: value for name, value in asked.parameters.items() if name in own}
+    plain = {name: value for name, value in asked.parameters.items() if name not in own}
     started = trainings.retrain(
         desk.session,
         found.id,
         asked.family,
         start=own_model(asked.start),
-        parameters=asked.parameters,
+        parameters=spaces.turned(asked.family, plain, knobs),
         seed=asked.seed,
         author=desk.person.name,
     )

@@ -85,6 +85,25 @@ def test_what_is_spoken_of_lies_in_the_project_that_is_asked(desk: Desk, where: 
             assert desk.site.rows.stand(), (path, who)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"extra": "mosaic"}, "There is no parameter 'extra'"),
+        ({"mosaic": 2}, "The parameter mosaic must be from 0 to 1, not 2"),
+        ({"mosiac": 0.5}, "There is no parameter 'mosiac'"),
+    ],
+)
+def test_a_training_takes_what_its_family_has_and_no_more(
+    desk: Desk, parameters: dict[str, object], said: str
+) -> None:
+    desk.site.again()
+    url = f"{PUBLIC}/projects/{desk.site.places[OWN].things.project}/train"
+    body = {"family": "yolo", "parameters": parameters}
+    answer = desk.site.client.post(url, json=body, headers=desk.headers("lars"))
+    assert (answer.status_code, said in answer.text) == (400, True), answer.text
+    assert desk.site.rows.stand()
+
+
 def test_a_token_for_some_projects_lists_those_alone_and_makes_none(desk: Desk) -> None:
     desk.site.again()
     [listed] = desk.ask("projects", NARROW).json()["items"]
