@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,8 +64,8 @@ def one(boxes: Detections, labels: Sequence[Label], places: Sequence[int]) -> An
         place = places[int(of_class)]
         chances[place] = chances.get(place, 0.0) + score
     order = sorted(chances, key=chances.__getitem__, reverse=True)
-    if not order:
-        return (), {}
+    if not order or any(map(math.isnan, chances.values())):
+        return (), {}  # a network that has gone astray has no answer, and no row could keep it
     _, _, width, height, *_ = rows[0]
     best, likely = labels[order[0]], min(1.0, chances[order[0]])
     answer = Detection(0.0, 0.0, width, height, best.name, likely, 0, best.class_id)
