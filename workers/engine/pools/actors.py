@@ -52,7 +52,8 @@ class Looker:
             import ray
 
             self._copies = self._copies or Copies()
-            chunk = replace(chunk, carried=self._copies.opened(sent, ray.get))
+            fetched = self._copies.opened(sent, ray.get)
+            chunk = replace(chunk, carried={**chunk.carried, **fetched})
         return self._worker.look(chunk)
 
 

@@ -29,9 +29,12 @@ class Parcel:
 
 
 def parcels(chunk: Chunk, put: Callable[[bytes], Any]) -> Mapping[str, Parcel]:
-    """The files of a chunk, ready to be fetched by who lacks them; those gone are left out."""
+    """The files of a chunk, ready to be fetched by who lacks them.
+
+    Those that are gone are left out, and those that the chunk carries itself.
+    """
     found = {}
-    for source in {*chunk.sources, *chunk.goldens} - {""}:
+    for source in {*chunk.sources, *chunk.goldens} - {"", *chunk.carried}:
         if "://" not in source and Path(source).is_file():
             content = Path(source).read_bytes()
             found[source] = Parcel(hashlib.sha256(content).hexdigest(), put(content))

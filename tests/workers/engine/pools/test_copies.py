@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -94,3 +94,12 @@ def test_a_disk_that_takes_nothing_costs_no_picture(
 def test_a_file_that_is_gone_is_left_to_who_looks_at_it(tmp_path: Path) -> None:
     chunk = chunks.chunk(0, (Work(0, str(tmp_path / "gone.png")), Work(1, "s3://far/away.png")))
     assert copies.parcels(chunk, Store().put) == {}
+
+
+def test_what_a_chunk_carries_itself_travels_no_second_time(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("small.png", "large.png")]
+    for path in paths:
+        path.write_bytes(path.name.encode())
+    chunk = chunks.chunk(0, [Work(at, str(path)) for at, path in enumerate(paths)])
+    carrying = replace(chunk, carried={str(paths[0]): b"small.png"})
+    assert {*copies.parcels(carrying, Store().put)} == {str(paths[1])}
