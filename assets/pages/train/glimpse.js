@@ -57,7 +57,11 @@ export class Glimpse {
       const base = `${this.base()}/training/glimpse`;
       /** @param {Job} job */
       const told = (job) => {
-        if (!newest()) throw new Error("Another look was asked for since."); // so nobody waits for this
+        if (!newest()) {
+          // Nobody waits for this one any more, and others wait behind it; it may have ended by now.
+          send("POST", `/api/jobs/${job.id}/cancel`).catch(() => undefined);
+          throw new Error("Another look was asked for since.");
+        }
         this.said.textContent = job.state === "queued" ? "Waiting for a worker …" : job.message;
       };
       /** @type {Job | Error} */
