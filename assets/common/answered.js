@@ -4,7 +4,8 @@ import { get } from "./net.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const FINAL = ["done", "failed", "cancelled"];
-const EVERY = 100; // milliseconds between looks at the job
+const EVERY = 100, RARELY = 1000; // milliseconds between looks at the job, first and at most
+const LATER = 1.05; // what lasts anyway is asked for less and less often: perhaps no worker lives
 
 /** @typedef {import("./answers.js").JobCard} Job */
 /** @typedef {{x1: number, y1: number, x2: number, y2: number, words: string}} Outline */
@@ -15,9 +16,9 @@ const EVERY = 100; // milliseconds between looks at the job
  * @returns {Promise<Job>}
  */
 export async function finished(job, told) {
-  while (!FINAL.includes(job.state)) {
+  for (let wait = EVERY; !FINAL.includes(job.state); wait = Math.min(RARELY, wait * LATER)) {
     told(job);
-    await new Promise((resolve) => setTimeout(resolve, EVERY));
+    await new Promise((resolve) => setTimeout(resolve, wait));
     job = await get(`/api/jobs/${job.id}`);
   }
   if (job.state !== "done") throw new Error(job.error || "It was cancelled.");
