@@ -17,7 +17,7 @@ from tests.workers.handlers.places import Place
 from tests.workers.tuning import curves
 from workers import data, handlers
 from workers.tuning import nested, trying
-from workers.tuning.study import Study
+from workers.tuning.study import HEAR, Study
 
 IMAGES = 12
 
@@ -128,7 +128,7 @@ def test_a_search_of_which_nothing_came_says_why(place: Place) -> None:
 
 
 def test_a_person_stops_a_trial_and_then_all(place: Place) -> None:
-    begun = ask(place, place.sample(IMAGES), trials=50, parameters={"extra": {"pause": 0.05}})
+    begun = ask(place, place.sample(IMAGES), trials=50, parameters={"extra": {"pause": 2 * HEAR}})
     job = place.claim()
     context = place.context(job)
 
