@@ -29,22 +29,27 @@ DEEDS = {
 
 
 def fix(session: Session, doubt_id: int, author: str) -> Held:
-    """Make the label what the model says, as a revision of its own."""
-    row, doubt = _open(session, doubt_id)
-    version = labelling.version_of(session, row.image_id)
-    boxes = labelling.boxes_of(session, [row.image_id])[row.image_id]
-    sheet = Sheet(version, _mended(doubt, boxes, author), action=DEEDS[doubt.kind])
-    row.revision = saves.save(session, row.image_id, sheet, author).version
-    return _answered(session, row, FIXED, author)
+    """Make the label what the model says, as a revision of its own; said again, it is answered."""
+    row = inbox.get(session, doubt_id)
+    if not _said(row, FIXED, author):
+        version, doubt = _open(session, row)
+        boxes = labelling.boxes_of(session, [row.image_id])[row.image_id]
+        sheet = Sheet(version, _mended(doubt, boxes, author), action=DEEDS[doubt.kind])
+        row.revision = saves.save(session, row.image_id, sheet, author).version
+        _answer(session, row, FIXED, author)
+    return inbox.shown(session, [row])[0]
 
 
 def dismiss(session: Session, doubt_id: int, author: str) -> Held:
     """The labels are right there: it is not raised again, however often the picture comes in."""
-    row, doubt = _open(session, doubt_id)
-    said = {"kind": row.kind, "label": row.label, "found": row.found}
-    sha256 = doubt.image.sha256
-    session.add(DismissalRow(project_id=row.project_id, sha256=sha256, author=author, **said))
-    return _answered(session, row, DISMISSED, author)
+    row = inbox.get(session, doubt_id)
+    if not _said(row, DISMISSED, author):
+        _, doubt = _open(session, row)
+        said = {"kind": row.kind, "label": row.label, "found": row.found}
+        sha256 = doubt.image.sha256
+        session.add(DismissalRow(project_id=row.project_id, sha256=sha256, author=author, **said))
+        _answer(session, row, DISMISSED, author)
+    return inbox.shown(session, [row])[0]
 
 
 def take_back(session: Session, doubt_id: int, author: str) -> Held:
@@ -61,20 +66,25 @@ def take_back(session: Session, doubt_id: int, author: str) -> Held:
     return inbox.shown(session, [row])[0]
 
 
-def _open(session: Session, doubt_id: int) -> tuple[DoubtRow, Held]:
-    row = inbox.get(session, doubt_id)
+def _said(row: DoubtRow, answer: str, author: str) -> bool:
+    """Whether the same person has said the same: what they were answered did not arrive."""
+    return row.answer == answer and row.author == author
+
+
+def _open(session: Session, row: DoubtRow) -> tuple[int, Held]:
+    """The version that the doubt is about now, which nobody changes before it is answered."""
     if row.answer:
         raise Refused(f"{row.author or 'Somebody'} has {row.answer} this one already.")
+    version = labelling.version_of(session, row.image_id)
     doubt = inbox.standing(session, row)
     if doubt is None:
         raise Refused("The label was changed in the meantime, so it is in doubt no more.")
-    return row, doubt
+    return version, doubt
 
 
-def _answered(session: Session, row: DoubtRow, answer: str, author: str) -> Held:
+def _answer(session: Session, row: DoubtRow, answer: str, author: str) -> None:
     row.answer, row.author, row.answered = answer, author, now()
     session.flush()
-    return inbox.shown(session, [row])[0]
 
 
 def _mended(doubt: Held, boxes: Sequence[Box], author: str) -> tuple[Box, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pytest
@@ -170,6 +171,23 @@ def test_an_answer_is_given_once(database: Database) -> None:
         answering.fix(session, doubt.id, "bo")
         with pytest.raises(Refused, match="bo has fixed this one already"):
             answering.dismiss(session, doubt.id, "cy")
+        with pytest.raises(Refused, match="bo has fixed this one already"):
+            answering.fix(session, doubt.id, "cy")
+
+
+@pytest.mark.parametrize("say", [answering.fix, answering.dismiss])
+def test_an_answer_that_is_sent_again_is_the_same(
+    database: Database, say: Callable[[Session, int, str], Held]
+) -> None:
+    with database.write.begin() as session:
+        line = lay(session)
+        (doubt,) = keep(session, line, line.raised(Kind.CLASS))
+        first = say(session, doubt.id, "bo")
+        version = labelling.version_of(session, line.image)
+        assert say(session, doubt.id, "bo") == first
+        assert labelling.version_of(session, line.image) == version
+        dismissals = session.scalar(select(func.count()).select_from(DismissalRow))
+        assert dismissals == int(first.answer == "dismissed")
 
 
 def test_what_was_changed_after_it_was_mended_is_not_taken_back(database: Database) -> None:
