@@ -108,13 +108,23 @@ def _changed(doubt: Held, box: Box) -> list[Box]:
 
 
 def _restore(session: Session, row: DoubtRow, author: str) -> None:
+    """Bring back the labels from before; what was mended after it and taken back counts not."""
     mended = row.revision or 0
-    if labelling.version_of(session, row.image_id) != mended:
+    version = labelling.version_of(session, row.image_id)
+    after = labelling.revision(session, row.image_id, mended).boxes
+    if _places(labelling.boxes_of(session, [row.image_id])[row.image_id]) != _places(after):
         raise Refused(
             "The image was changed again since, so this is not taken back; its history is on "
             "Annotate."
         )
-    labelling.restore(session, row.image_id, mended - 1, author)
+    before = labelling.revision(session, row.image_id, mended - 1).boxes
+    sheet = Sheet(version, before, action=f"restore v{mended - 1}")
+    saves.save(session, row.image_id, sheet, author)
+
+
+def _places(boxes: Sequence[Box]) -> set[tuple[str, int | None, float, float, float, float]]:
+    """What is where, whoever has put it there."""
+    return {(box.id, box.class_id, box.x1, box.y1, box.x2, box.y2) for box in boxes}
 
 
 def _forget(session: Session, row: DoubtRow) -> None:

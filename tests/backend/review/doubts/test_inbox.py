@@ -9,17 +9,20 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.domain import Box, Origin, State
+from backend.domain import Box, Origin, State, Verdict
 from backend.errors import NotFound, Refused
 from backend.jobs import kinds, queue
 from backend.labels import images, labelling
 from backend.labels.images import NewImage
 from backend.projects import catalogue, classes
+from backend.review.deciding import decisions
+from backend.review.deciding.decisions import Subject
 from backend.review.doubts import answering, inbox
 from backend.review.doubts.inbox import Held, Raised
 from backend.review.doubts.scoring import Kind
 from backend.storage.engine import Database
 from backend.storage.tables import DismissalRow, DoubtRow
+from tests.homes import everything
 
 HERE = (10.0, 10.0, 30.0, 40.0)
 THERE = (50.0, 60.0, 80.0, 90.0)
@@ -188,6 +191,34 @@ def test_an_answer_that_is_sent_again_is_the_same(
         assert labelling.version_of(session, line.image) == version
         dismissals = session.scalar(select(func.count()).select_from(DismissalRow))
         assert dismissals == int(first.answer == "dismissed")
+
+
+def test_two_answers_about_one_image_are_taken_back_in_turn(database: Database) -> None:
+    with database.write.begin() as session:
+        line = lay(session)
+        raised = keep(session, line, line.raised(Kind.CLASS), line.raised(Kind.MISSING))
+        for doubt in raised:
+            answering.fix(session, doubt.id, "bo")
+        assert boxes(session, line) == [("short", HERE), ("short", THERE)]
+        for doubt in reversed(raised):
+            answering.take_back(session, doubt.id, "bo")
+        assert boxes(session, line) == [("open", HERE)]
+        assert len(inbox.window(session, line.project, 10)) == 2
+
+
+def test_a_detection_that_was_accepted_is_accepted_again_with_its_label(database: Database) -> None:
+    with database.write.begin() as session:
+        made = everything.furnish(session, lay(session).project, "line")
+
+        def said() -> dict[Subject, Verdict]:
+            standing = decisions.standing(session, made.images[:1], [made.run])[made.images[0]]
+            return {subject: one.verdict for subject, one in standing.items()}
+
+        before = said()
+        answering.fix(session, made.doubt, "bo")
+        assert before.keys() - said().keys() == {Subject(made.run, 0)}
+        answering.take_back(session, made.doubt, "bo")
+        assert said() == before
 
 
 def test_what_was_changed_after_it_was_mended_is_not_taken_back(database: Database) -> None:
