@@ -31,6 +31,7 @@ COVERED = 0.3  # overlap from which a label stands where one was missing
 AGAIN = 0.5  # from which a place is one that was dismissed
 ALIKE = 0.9  # from which a label is
 PART = 200
+OF_CLASSES = (Kind.MISSING, Kind.CLASS)  # whose answer gives a label the class that was found
 Said = tuple[Box | None, Box | None]  # the label, and what was found in its place
 
 
@@ -95,17 +96,13 @@ def window(session: Session, project_id: int, count: int, after: int = 0) -> lis
 def count(session: Session, project_id: int) -> dict[str, int]:
     """How many stand, by their kind."""
     rows = session.scalars(_open(project_id).where(ImageRow.version != DoubtRow.version)).all()
-    gone = {row.id for row in rows} - {one.id for one in _standing(session, rows)}
+    stand = {one.id for one in _standing(session, rows)}
+    gone = {row.id: row.kind for row in rows if row.id not in stand}
+    gone |= _meaningless(session, project_id)
     query = _open(project_id).with_only_columns(DoubtRow.kind, func.count())
     counted = Counter({kind: n for kind, n in session.execute(query.group_by(DoubtRow.kind))})
-    counted.subtract(Counter(row.kind for row in rows if row.id in gone))
+    counted.subtract(Counter(gone.values()))
     return {kind.value: counted[kind.value] for kind in Kind if counted[kind.value]}
-
-
-def newest(session: Session, project_id: int) -> int:
-    """The job that has found the doubts that are there, 0 where none has."""
-    query = select(func.max(DoubtRow.job_id)).where(DoubtRow.project_id == project_id)
-    return session.scalar(query) or 0
 
 
 def get(session: Session, doubt_id: int) -> DoubtRow:
@@ -148,8 +145,13 @@ def _present(project_id: int) -> Any:
 
 def _standing(session: Session, rows: Sequence[DoubtRow]) -> list[Held]:
     boxes = labelling.boxes_of(session, {row.image_id for row in rows})
-    found = shown(session, rows)
-    return [one for one in found if _stands(one, boxes[one.image.id])]
+    found = zip(rows, shown(session, rows), strict=True)
+    return [
+        one
+        for row, one in found
+        if _means(one.kind, one.label, one.found, class_names.of(session, row.project_id))
+        and _stands(one, boxes[one.image.id])
+    ]
 
 
 def _stands(one: Held, boxes: Iterable[Box]) -> bool:
@@ -158,6 +160,27 @@ def _stands(one: Held, boxes: Iterable[Box]) -> bool:
     label = one.label
     now = next((box for box in boxes if box.id == label.id), None)
     return now is not None and (now.class_id, *_corners(now)) == (label.class_id, *_corners(label))
+
+
+def _means(kind: Kind, label: Box | None, found: Box | None, names: Naming) -> bool:
+    """Not where the two classes were merged since, or the one that was found was taken out."""
+    if found is None or kind not in OF_CLASSES:
+        return True
+    same = label is not None and label.class_id == found.class_id
+    return not same and found.class_id in names.ids.values()
+
+
+def _meaningless(session: Session, project_id: int) -> dict[int, str]:
+    """Open doubts of which a change of the classes has left nothing, with their kinds."""
+    names = class_names.of(session, project_id)
+    if len(set(names.ids.values())) == len(names.own):
+        return {}
+    rows = session.scalars(_open(project_id).where(DoubtRow.kind.in_(OF_CLASSES))).all()
+    return {
+        row.id: row.kind
+        for row in rows
+        if not _means(Kind(row.kind), _box(row.label, names), _box(row.found, names), names)
+    }
 
 
 def _held(session: Session, row: DoubtRow, image: Image) -> Held:

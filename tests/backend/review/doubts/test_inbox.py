@@ -118,6 +118,31 @@ def test_a_label_that_somebody_changed_is_in_doubt_no_more(database: Database) -
             answering.fix(session, doubt.id, "bo")
 
 
+def test_two_classes_that_became_one_are_no_doubt(database: Database) -> None:
+    with database.write.begin() as session:
+        line = lay(session)
+        first, _ = keep(session, line, line.raised(Kind.CLASS), line.raised(Kind.LOOSE))
+        known = {one.name: one.id for one in classes.of(session, line.project)}
+        classes.merge(session, known["open"], known["short"])
+        assert [one.kind for one in inbox.window(session, line.project, 10)] == [Kind.LOOSE]
+        assert inbox.count(session, line.project) == {"loose": 1}
+        with pytest.raises(Refused, match="in doubt no more"):
+            answering.fix(session, first.id, "bo")
+
+
+@pytest.mark.parametrize("kind", [Kind.CLASS, Kind.MISSING])
+def test_no_label_gets_a_class_that_was_taken_out(database: Database, kind: Kind) -> None:
+    with database.write.begin() as session:
+        line = lay(session)
+        (doubt,) = keep(session, line, line.raised(kind))
+        known = {one.name: one.id for one in classes.of(session, line.project)}
+        classes.retire(session, known["short"])
+        assert inbox.window(session, line.project, 10) == []
+        assert inbox.count(session, line.project) == {}
+        with pytest.raises(Refused, match="in doubt no more"):
+            answering.fix(session, doubt.id, "bo")
+
+
 def test_a_place_that_was_labelled_since_misses_none(database: Database) -> None:
     with database.write.begin() as session:
         line = lay(session)
