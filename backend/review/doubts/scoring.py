@@ -6,9 +6,10 @@ they do is learned from all pictures, by the score, the size and the class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,9 +52,10 @@ class Doubt:
 def doubts(pictures: Sequence[Looked], classes: int) -> list[Doubt]:
     """All there is to doubt, the surest first; each label once."""
     paired = [pairing.pair(one, classes) for one in pictures]
-    if not paired:
+    if not paired or not classes:
         return []
-    every = [*_alone(paired, classes), *_shown(paired, classes)]
+    # There may be millions of places, of which few are doubtful; only those are kept.
+    every = chain(_alone(paired, classes), _shown(paired, classes))
     found = [one for one in every if one.certainty >= FAINT]
     found.sort(key=lambda one: -one.certainty)
     kept, told = [], set[tuple[int, int]]()
@@ -64,11 +66,10 @@ def doubts(pictures: Sequence[Looked], classes: int) -> list[Doubt]:
     return kept
 
 
-def _alone(paired: Sequence[Paired], classes: int) -> list[Doubt]:
+def _alone(paired: Sequence[Paired], classes: int) -> Iterator[Doubt]:
     """Labels that nothing shows, places that show no label, and one slipped from the other."""
     of_labels, labels = _label_rates(paired, classes)
     of_places, places = _place_rates(paired, classes)
-    doubted = []
     for number, one in enumerate(paired):
         beside = {label: place for label, place in one.slipped}
         shown = {label for label, _ in one.pairs}
@@ -76,34 +77,31 @@ def _alone(paired: Sequence[Paired], classes: int) -> list[Doubt]:
             if label in beside:
                 place = beside[label]
                 odds = max(of_labels[labels[number] + label], of_places[places[number] + place])
-                doubted.append(_of_place(number, one, Kind.LOOSE, odds + SLIPPED, label, place))
+                yield _of_place(number, one, Kind.LOOSE, odds + SLIPPED, label, place)
             elif label not in shown:
                 odds = of_labels[labels[number] + label]
-                doubted.append(Doubt(number, Kind.SPURIOUS, _certain(odds), label))
+                yield Doubt(number, Kind.SPURIOUS, _certain(odds), label)
         for place in one.alone:
             odds = of_places[places[number] + place]
-            doubted.append(_of_place(number, one, Kind.MISSING, odds, -1, int(place)))
-    return doubted
+            yield _of_place(number, one, Kind.MISSING, odds, -1, int(place))
 
 
-def _shown(paired: Sequence[Paired], classes: int) -> list[Doubt]:
+def _shown(paired: Sequence[Paired], classes: int) -> Iterator[Doubt]:
     """Labels whose place says another class, or lies otherwise."""
     rows = [(number, *pair) for number, one in enumerate(paired) for pair in one.pairs]
     if not rows:
-        return []
+        return
     said = np.array([paired[n].places.scores[place] for n, _, place in rows])
     own = np.array([int(paired[n].labels[label, 4]) for n, label, _ in rows])
     boxes = np.array([paired[n].places.boxes[place] for n, _, place in rows])
     overlap = np.array([paired[n].overlap[label, place] for n, label, place in rows])
     of_class = _class_odds(said, own, boxes, classes)
     of_edges = _edge_odds(overlap, said, own, boxes, classes)
-    doubted = []
     for at, (number, label, place) in enumerate(rows):
         one = paired[number]
         if said[at].argmax() != own[at]:
-            doubted.append(_of_place(number, one, Kind.CLASS, of_class[at], label, place))
-        doubted.append(_of_place(number, one, Kind.LOOSE, of_edges[at], label, place))
-    return doubted
+            yield _of_place(number, one, Kind.CLASS, of_class[at], label, place)
+        yield _of_place(number, one, Kind.LOOSE, of_edges[at], label, place)
 
 
 def _label_rates(paired: Sequence[Paired], classes: int) -> tuple[Values, list[int]]:

@@ -73,6 +73,7 @@ def test_nothing_labelled_and_nothing_found_is_no_doubt() -> None:
     empty = Looked(np.zeros((0, 5)), np.zeros((0, 6)))
     assert scoring.doubts([empty, empty], CLASSES) == []
     assert scoring.doubts([], CLASSES) == []
+    assert scoring.doubts([empty], 0) == []
 
 
 def test_finds_of_two_classes_on_one_spot_are_one_place() -> None:
