@@ -141,5 +141,4 @@ def _raised(
         found = Box(*doubt.box, name, origin, class_id=class_id)
     label = image.boxes[doubt.label] if doubt.label >= 0 else None
     what = (doubt.kind, doubt.certainty, label, found, doubt.score)
-    what = (doubt.kind, doubt.certainty, label, found, doubt.score)
     return Raised(image.id, image.sha256, image.version, *what)
