@@ -87,23 +87,29 @@ def _part(
 ) -> dict[int, Detections]:
     examples = laid_out.set.examples
     held = [one for one, where in zip(examples, parts, strict=True) if where == part]
-    file = context.folder / f"part {part}.npz"
+    file, folder = context.folder / f"part {part}.npz", context.folder / f"part {part}"
     if not file.is_file():
-        _keep(file, _looked(context, request, laid_out, parts, part))
-    kept = np.load(file)
-    ids = (laid_out.ids[one.name] for one in held)
-    return {id_: kept[str(at)] for at, id_ in enumerate(ids) if str(at) in kept}
+        folder.mkdir(exist_ok=True)
+        _keep(file, _looked(context, request, laid_out, parts, part, folder))
+    shutil.rmtree(folder, ignore_errors=True)
+    ids = [laid_out.ids[one.name] for one in held]
+    with np.load(file) as kept:
+        return {ids[int(at)]: kept[at] for at in kept.files}
 
 
 def _looked(
-    context: Context, request: kinds.Doubts, laid_out: LaidOut, parts: Sequence[int], part: int
+    context: Context,
+    request: kinds.Doubts,
+    laid_out: LaidOut,
+    parts: Sequence[int],
+    part: int,
+    folder: Path,
 ) -> Mapping[str, Detections]:
     """Train on the other parts, and look at this one; what is refused is not told of."""
     examples, share = laid_out.set.examples, 0.95 / request.folds
     name = f"Part {part + 1} of {request.folds}"
     teller = PartReporter(context, part * share, share * (1 - LOOKING), name)
-    family, folder = base.implementation(request.family), context.folder / f"part {part}"
-    folder.mkdir(exist_ok=True)
+    family = base.implementation(request.family)
     rest = [one for one, where in zip(examples, parts, strict=True) if where != part]
     others = TrainingSet(laid_out.set.classes, tuple(_with_judges(rest)))
     start = Path(request.start) if request.start else None
@@ -113,7 +119,6 @@ def _looked(
     looker = PartReporter(context, begin, share * LOOKING, name)
     classes = laid_out.set.classes
     seen = appraisal.look(request.family, trained.weights, held, classes, looker.progress, classes)
-    shutil.rmtree(folder)
     return {
         str(at): rows
         for at, (one, rows) in enumerate(zip(held, seen.detections, strict=True))
