@@ -73,7 +73,9 @@ def keep(session: Session, project_id: int, job_id: int, raised: Sequence[Raised
     likely = [one for one in raised if one.certainty >= LEAST and one.image_id in there]
     likely.sort(key=lambda one: -one.certainty)
     fresh = [one for one in likely if not _was_dismissed(one, dismissed.get(one.sha256, ()))]
-    rows = [_values(project_id, job_id, one) for one in fresh[:MOST]]
+    # Images in the order in which others hold many of them, so that nobody waits in a circle.
+    first = sorted(fresh[:MOST], key=lambda one: one.image_id)
+    rows = [_values(project_id, job_id, one) for one in first]
     engine.bulk_insert(session, DoubtRow, rows)
     return len(rows)
 
