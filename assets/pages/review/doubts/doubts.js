@@ -39,6 +39,7 @@ export class LabelsInDoubt {
     /** @type {number[]} places in the list, in the order in which they were answered */
     this.said = [];
     this.busy = false;
+    this.key = ""; // of a search that was asked for and not answered yet
     listen("review", () => this.root.offsetParent !== null, this.actions(), () => "boxes");
   }
 
@@ -77,8 +78,8 @@ export class LabelsInDoubt {
   actions() {
     const step = (/** @type {number} */ by) => () => this.step(by);
     return {
-      accept: () => this.answer("fixed"),
-      reject: () => this.answer("dismissed"),
+      accept: (/** @type {KeyboardEvent} */ event) => this.press(event, "fixed"),
+      reject: (/** @type {KeyboardEvent} */ event) => this.press(event, "dismissed"),
       undo: () => this.takeBack(),
       next: step(1),
       right: step(1),
@@ -113,34 +114,38 @@ export class LabelsInDoubt {
     return Object.values(this.found?.counts ?? {}).reduce((sum, one) => sum + one, 0);
   }
 
+  /** A key that is held down says nothing of what comes next. @param {KeyboardEvent} event @param {"fixed" | "dismissed"} answer */
+  press(event, answer) {
+    return event.repeat || this.answer(answer);
+  }
+
   /** @param {"fixed" | "dismissed"} answer */
   async answer(answer) {
-    const { doubt, at } = this;
+    const { doubt, at, list } = this;
     if (!doubt || doubt.answer || this.busy || !mayLabel()) return;
-    if (await this.tell(at, answer)) {
-      this.said.push(at);
-      this.count(doubt.kind, -1);
-      this.step(1);
-    }
+    if (!(await this.tell(at, answer)) || list !== this.list) return;
+    this.said.push(at);
+    this.count(doubt.kind, -1);
+    this.step(this.at === at ? 1 : 0);
   }
 
   async takeBack() {
-    const at = this.said.at(-1);
+    const at = this.said.at(-1), { list } = this;
     if (at === undefined || this.busy) return;
-    if (await this.tell(at, "")) {
-      this.said.pop();
-      this.count(this.list[at].kind, 1);
-      this.at = at;
-      this.draw();
-    }
+    if (!(await this.tell(at, "")) || list !== this.list) return;
+    this.said.pop();
+    this.count(list[at].kind, 1);
+    this.at = at;
+    this.draw();
   }
 
-  /** @param {number} at @param {string} answer */
+  /** A search may end meanwhile, and another list stand here. @param {number} at @param {string} answer */
   async tell(at, answer) {
+    const { list } = this;
     this.busy = true;
-    const told = await attempt(() => net.send("PUT", `/api/doubts/${this.list[at].id}`, { answer }));
+    const told = await attempt(() => net.send("PUT", `/api/doubts/${list[at].id}`, { answer }));
     this.busy = false;
-    if (told) this.list[at] = told;
+    if (told) list[at] = told;
     return Boolean(told);
   }
 
@@ -150,9 +155,10 @@ export class LabelsInDoubt {
   }
 
   async search() {
-    const key = net.token();
-    const job = await attempt(() => net.send("POST", this.path(this.project), { key }));
+    this.key ||= net.token();
+    const job = await attempt(() => net.send("POST", this.path(this.project), { key: this.key }));
     if (!job || !this.found) return;
+    this.key = "";
     this.found.job = job;
     toast(`Job ${job.id} looks for labels in doubt.`);
     this.draw();
