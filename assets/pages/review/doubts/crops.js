@@ -8,11 +8,12 @@ const SVG = "http://www.w3.org/2000/svg";
 const ROOM = 3; // times the longer side of what is shown
 const LEAST = 40; // pixels of the picture
 const WHOLE = 24_000_000; // pixels, up to which a picture is shown as fine as it is
+const FEW = 4_200_000; // and up to which each of a dozen small ones is
 
-/** @param {Doubt} doubt @param {(label: string) => string} color */
-export function board(doubt, color) {
+/** @param {Doubt} doubt @param {(label: string) => string} color @param {number} [most] */
+export function board(doubt, color, most = WHOLE) {
   const drawn = frame(doubt, `${doubt.name}, close up`);
-  drawn.append(picture(doubt, doubt.sha256));
+  drawn.append(picture(doubt, doubt.sha256, most));
   if (doubt.label) drawn.append(...box(doubt.label, color(doubt.label.label), false));
   if (doubt.found) drawn.append(...box(doubt.found, color(doubt.found.label), true));
   return drawn;
@@ -36,7 +37,7 @@ export function golden(doubt) {
 /** A small one, to be chosen. @param {Doubt} doubt @param {(label: string) => string} color @param {() => any} open */
 export function small(doubt, color, open) {
   const title = `${doubt.name}: ${doubt.kind}`;
-  return h("button.lp-doubt-small", { title, "aria-label": title, onclick: open }, board(doubt, color));
+  return h("button.lp-doubt-small", { title, "aria-label": title, onclick: open }, board(doubt, color, FEW));
 }
 
 /** What is shown of the picture. @param {Doubt} doubt */
@@ -57,10 +58,10 @@ function frame(doubt, label) {
   return drawn;
 }
 
-/** @param {Doubt} doubt @param {string} sha256 */
-function picture(doubt, sha256) {
+/** @param {Doubt} doubt @param {string} sha256 @param {number} [most] pixels that are shown as they are */
+function picture(doubt, sha256, most = WHOLE) {
   const image = document.createElementNS(SVG, "image");
-  const fine = doubt.width * doubt.height <= WHOLE ? "full" : "preview";
+  const fine = doubt.width * doubt.height <= most ? "full" : "preview";
   const looks = {
     href: `/files/${sha256}/${fine}`,
     width: doubt.width,
