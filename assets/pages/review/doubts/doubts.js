@@ -183,7 +183,13 @@ export class LabelsInDoubt {
     );
   }
 
+  /** Pictures of one class each have no boxes to be in doubt. */
+  get ofBoxes() {
+    return this.found?.project.task !== "classify";
+  }
+
   button() {
+    if (!this.ofBoxes) return false;
     const first = !this.found?.job;
     return h(
       `button.for-labeler${first ? ".primary" : ""}`,
@@ -194,6 +200,7 @@ export class LabelsInDoubt {
 
   told() {
     const { job, counts } = /** @type {Doubts} */ (this.found);
+    if (!this.ofBoxes) return "The pictures of this project have one class each and no boxes to be in doubt.";
     if (this.open) {
       const kinds = Object.keys(KINDS).filter((kind) => counts[kind]);
       const each = kinds.map((kind) => `${words.count(counts[kind])} ${KINDS[kind]}`);
