@@ -76,7 +76,7 @@ def test_models_that_are_trained_in_turns_tell_of_damaged_labels(place: Place) -
     found = search(place, project, folds=2)
     told = {(one.image.id, one.kind) for one in found[: 2 * DAMAGED]}
     assert len(told & wrong.items()) >= DAMAGED - 1  # ten boards teach little
-    assert not any((place.settings.home / "jobs").glob("*/part ?"))
+    assert not any((place.settings.home / "jobs").glob("*/parts/part ?"))
 
 
 @pytest.mark.siege
@@ -88,10 +88,11 @@ def test_a_search_that_was_killed_keeps_the_parts_that_are_done(place: Place) ->
     context = place.context(place.claim())
     request = cast("kinds.Doubts", context.request)
     first = folds.found(context, request)
-    kept = {file: file.stat().st_mtime_ns for file in context.folder.iterdir()}
+    parts = context.folder / "parts"
+    kept = {file: file.stat().st_mtime_ns for file in parts.glob("part*")}
     assert sorted(file.name for file in kept) == ["part 0.npz", "part 1.npz"]
     again = folds.found(context, request)
-    assert {file: file.stat().st_mtime_ns for file in context.folder.iterdir()} == kept
+    assert {file: file.stat().st_mtime_ns for file in parts.glob("part*")} == kept
     assert again.keys() == first.keys() >= labelled(place, project).keys()
     assert all(np.array_equal(again[one], first[one]) for one in first)
 

@@ -20,6 +20,7 @@ from workers.data import LaidOut
 from workers.evaluation import appraisal
 from workers.families import base
 from workers.families.base import Crossing, Detections, Example, Parameters, TrainingSet
+from workers.handlers.models import train
 
 LOOKING = 0.3  # of the time of a part
 JUDGES = 10  # one group of so many judges the epochs of a training
@@ -53,9 +54,11 @@ def found(context: Context, request: kinds.Doubts) -> dict[int, Detections]:
     family = base.implementation(request.family)
     if isinstance(family, Crossing):
         return _crossed(context, family, laid_out, parts)
+    # What was found before a merge of classes numbers them otherwise.
+    root = train.same_classes(context.folder / "parts", laid_out)
     answers: dict[int, Detections] = {}
     for part in range(request.folds):
-        answers |= _part(context, request, laid_out, parts, part)
+        answers |= _part(context, request, laid_out, parts, part, root / f"part {part}")
     return answers
 
 
@@ -83,11 +86,16 @@ def _crossed(
 
 
 def _part(
-    context: Context, request: kinds.Doubts, laid_out: LaidOut, parts: Sequence[int], part: int
+    context: Context,
+    request: kinds.Doubts,
+    laid_out: LaidOut,
+    parts: Sequence[int],
+    part: int,
+    folder: Path,
 ) -> dict[int, Detections]:
     examples = laid_out.set.examples
     held = [one for one, where in zip(examples, parts, strict=True) if where == part]
-    file, folder = context.folder / f"part {part}.npz", context.folder / f"part {part}"
+    file = folder.with_suffix(".npz")
     if not file.is_file():
         folder.mkdir(exist_ok=True)
         _keep(file, _looked(context, request, laid_out, parts, part, folder))
