@@ -24,7 +24,11 @@ const COLORS = { done: "good", failed: "bad", cancelled: "warn", running: "", qu
 export function what(job, of) {
   const said = job.error || outcome(job) || job.message;
   /** @type {Record<string, Record<string, any>>} */
-  const pages = { train: { tab: "train", job: job.id }, detect: { tab: "review", run: job.id } };
+  const pages = {
+    train: { tab: "train", job: job.id },
+    detect: { tab: "review", run: job.id },
+    doubts: { tab: "review", view: "doubts" },
+  };
   const href = pages[job.kind];
   const name = href && of
     ? h("a", { href: address({ project: of, ...href }) }, job.title)
@@ -49,6 +53,10 @@ function outcome(job) {
         ? `mAP ${share(found.map)} at IoU ${share(found.iou, 2)}`
         : `accuracy ${share(found.accuracy)}`
     }`;
+  }
+  if (found.doubts !== undefined) {
+    const held = `${many(found.labels, "label")} of ${many(found.images, "image")}`;
+    return `${many(found.doubts, "doubt")} about ${held}`;
   }
   if (found.detections !== undefined) {
     return `${many(found.detections, "detection")} in ${many(found.images, "image")}, ${
