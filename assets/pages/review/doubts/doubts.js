@@ -257,7 +257,7 @@ export class LabelsInDoubt {
               "aria-pressed": String(pressed("dismissed")),
               onclick: () => this.answer("dismissed"),
             },
-            "The label is right ",
+            doubt.label ? "The label is right " : "Nothing is missing ",
             h("kbd", {}, "R"),
           ),
           h(
