@@ -9,11 +9,12 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.domain import Box
+from backend.domain import Box, Task
 from backend.jobs import claims, kinds, queue
 from backend.jobs.lanes import Lane
 from backend.labels import images, labelling
 from backend.models import snapshots
+from backend.projects import catalogue
 from backend.review.doubts import inbox
 from backend.review.doubts.inbox import Raised
 from backend.review.doubts.scoring import Kind
@@ -98,3 +99,12 @@ def test_who_has_not_looked_for_doubts_is_told_what_they_are(page: Page, site: S
         claims.finish(session, job, {})
     expect(page.locator(".lp-doubts > p").first).to_contain_text("2 labels in doubt")
     expect(page.locator(".lp-doubt h2")).to_have_text("There seems to be nothing here")
+
+
+def test_where_pictures_are_classified_no_search_is_offered(page: Page, site: Site) -> None:
+    name = f"{NAME}, classified"
+    with site.database.write.begin() as session:
+        catalogue.create(session, name, Task.CLASSIFY, ["good", "bad"])
+    page.goto(f"{site.url}/?project={quote(name)}&tab=review&view=doubts")
+    expect(page.locator(".lp-doubts > p").first).to_contain_text("no boxes to be in doubt")
+    expect(page.locator(".lp-doubts button")).to_have_count(0)
