@@ -112,7 +112,9 @@ def get(session: Session, doubt_id: int) -> DoubtRow:
     held = select(DoubtRow).filter_by(id=doubt_id).with_for_update()
     row = session.scalar(held) if doubt_id <= LARGEST_KEY else None
     if row is None:
-        raise NotFound("This doubt is not there any more: the labels were looked through anew.")
+        raise NotFound(
+            "This doubt is there no more: the labels were looked through anew; reload the page."
+        )
     return row
 
 
