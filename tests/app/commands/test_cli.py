@@ -201,7 +201,7 @@ def test_the_suffix_says_what_a_report_is(loupe: Said, home: Path, name: str, st
     assert loupe("report", "5", str(out))[0] == 0
     assert out.read_bytes().startswith(start)
     code, _, wrong = loupe("report", "5", str(home / "run.xlsx"))
-    assert (code, "use .csv, .parquet, .json, .html, or --format" in wrong) == (1, True)
+    assert (code, "use .csv, .parquet, .json, .html, .pdf, or --format" in wrong) == (1, True)
 
 
 def test_results_that_can_have_no_folder_are_refused_before_the_run(
